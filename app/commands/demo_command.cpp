@@ -138,9 +138,7 @@ Result<void> run_demo(const DemoOptions& options) {
     if (Result<void> shown = render::run_in_window(client, {.title = "Accelscope: demo"}); !shown) return shown;
     return client.result();
   }
-  const Result<render::Picture> last =
-      render::render_offscreen(client, {.width = options.width, .height = options.height, .give_up_after = 180});
-  if (!last) return last.error();
+  TRY(render::render_offscreen(client, {.width = options.width, .height = options.height, .give_up_after = 180}));
   return client.result();
 }
 

@@ -41,18 +41,17 @@ std::string format_names() {
 // Names and tags belong to the new file: the input may be a session file itself, and stays as it is.
 Result<void> ImportCommand::name_output(const std::string& file) const {
   if (name.empty() && tags.empty()) return {};
-  const auto store = Store::open(file);
-  if (!store) return store.error();
+  const auto store = TRY(Store::open(file));
   if (!name.empty()) {
-    if (Result<void> named = (*store)->define(0, MetaEntry{"name", name}); !named) return named;
+    if (Result<void> named = store->define(0, MetaEntry{"name", name}); !named) return named;
     WorkerPool pool;
-    keep_headline(**store, pool);
+    keep_headline(*store, pool);
     // The title that the input was given in a list would hide the new name.
-    if (!(*store)->overlay_value(kDisplayNameKey).empty()) {
-      if (Result<void> untitled = (*store)->set_overlay_value(kDisplayNameKey, ""); !untitled) return untitled;
+    if (!store->overlay_value(kDisplayNameKey).empty()) {
+      if (Result<void> untitled = store->set_overlay_value(kDisplayNameKey, ""); !untitled) return untitled;
     }
   }
-  return tags.empty() ? Result<void>{} : (*store)->set_overlay_value(kTagsKey, join_tags(tags));
+  return tags.empty() ? Result<void>{} : store->set_overlay_value(kTagsKey, join_tags(tags));
 }
 
 int ImportCommand::run(const CommandRun& run) const {

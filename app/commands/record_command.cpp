@@ -129,12 +129,11 @@ std::optional<std::string> ask_on_terminal(const capture::client::CaptureQuestio
 // Where the user gives none: after the program, else after the first place.
 Result<std::string> RecordCommand::output_name() const {
   if (!options.output_path.empty()) return options.output_path;
-  const auto plan = arguments.plan("");
-  if (!plan) return plan.error();
-  const capture::request::CaptureRequest& request = plan->request;
+  const auto plan = TRY(arguments.plan(""));
+  const capture::request::CaptureRequest& request = plan.request;
   const bool named = !request.name.empty() || !request.program.empty() || !request.script.empty();
-  if (named || !request.kinds.empty() || plan->places.empty()) return capture::request::session_file_name(request);
-  std::string place = plan->places.front();
+  if (named || !request.kinds.empty() || plan.places.empty()) return capture::request::session_file_name(request);
+  std::string place = plan.places.front();
   if (const std::size_t host = place.find("//"); host != std::string::npos) place.erase(0, host + 2);
   for (char& c : place) c = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.' ? c : '_';
   return place + ".accel";

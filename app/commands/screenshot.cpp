@@ -24,7 +24,7 @@ Result<void> take_screenshot(const ScreenshotOptions& options) {
     }
   }
   if (!options.view.empty()) {
-    if (const auto link = read_view_link(options.view); !link) return link.error();
+    TRY(read_view_link(options.view));
   }
   App app({.state_directory = options.state_directory,
            .source_roots = options.source_roots,
@@ -36,12 +36,11 @@ Result<void> take_screenshot(const ScreenshotOptions& options) {
            .search = options.search,
            .beside = options.beside});
   if (!options.input.empty()) app.open(options.input);
-  auto picture = render::render_offscreen(
-      app, {.width = options.width, .height = options.height, .scale = options.scale, .theme = options.theme});
-  if (!picture) return picture.error();
+  auto picture = TRY(render::render_offscreen(
+      app, {.width = options.width, .height = options.height, .scale = options.scale, .theme = options.theme}));
   const std::string& failure = app.workspace().last_error();
   if (!failure.empty()) return Error{failure};  // the picture would show the error instead of the session
-  return render::write_png(*picture, options.output);
+  return render::write_png(picture, options.output);
 }
 
 }  // namespace accelscope::app

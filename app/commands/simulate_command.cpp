@@ -61,22 +61,18 @@ Result<std::unique_ptr<Store>> SimulateCommand::simulated(const capture::sim::Si
 }
 
 Result<SimulateCommand::Written> SimulateCommand::write_session(const std::string& path, const CommandRun& run) const {
-  const auto store = simulated(simulation, path, run);
-  if (!store) return store.error();
-  if (auto saved = save_session(**store, path, run); !saved) return saved.error();
-  const auto snapshot = (*store)->snapshot();
+  const auto store = TRY(simulated(simulation, path, run));
+  TRY(save_session(*store, path, run));
+  const auto snapshot = store->snapshot();
   return Written{count_passing(*snapshot, nullptr), snapshot->end_ns - snapshot->begin_ns};
 }
 
 Result<void> SimulateCommand::write_vendor_file(const std::string& path, const CommandRun& run) const {
-  const auto options = capture::sim::vendor_file_options(simulation);
-  if (!options) return options.error();
-  const auto file = OutputFile::open(path, run.data_out());
-  if (!file) return file.error();
-  const auto store = simulated(*options, path, run);
-  if (!store) return store.error();
-  if (const auto done = write_json_tables(**store, {}, **file, "Writing " + path, run); !done) return done.error();
-  return (*file)->finish();
+  const auto options = TRY(capture::sim::vendor_file_options(simulation));
+  const auto file = TRY(OutputFile::open(path, run.data_out()));
+  const auto store = TRY(simulated(options, path, run));
+  TRY(write_json_tables(*store, {}, *file, "Writing " + path, run));
+  return file->finish();
 }
 
 Result<void> SimulateCommand::take_faults() {

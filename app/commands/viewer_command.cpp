@@ -21,7 +21,7 @@ Result<void> check_target(const std::string& target) {
   if (names_agents(target)) {
     for (std::size_t begin = 0; begin <= target.size();) {
       const std::size_t end = std::min(target.find(',', begin), target.size());
-      if (const auto good = check_place(target.substr(begin, end - begin)); !good) return good.error();
+      TRY(check_place(target.substr(begin, end - begin)));
       begin = end + 1;
     }
     return {};

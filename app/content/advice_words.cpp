@@ -89,27 +89,23 @@ bool tells_of_python(const Snapshot& snapshot) {
 }
 
 Result<std::string> verdict_text(const QueryContext& query, const TimeRange& range, const Dependencies* dependencies) {
-  auto active = find_active_stretch(query);
-  if (!active) return active.error();
-  if (*active) {
-    **active = {std::max((**active).begin_ns, range.begin_ns), std::min((**active).end_ns, range.end_ns)};
+  auto active = TRY(find_active_stretch(query));
+  if (active) {
+    *active = {std::max(active->begin_ns, range.begin_ns), std::min(active->end_ns, range.end_ns)};
   }
-  const auto lines = source_lines(query, range);
-  if (!lines) return lines.error();
-  const Result<Verdict> verdict = session_verdict(query, *active, **lines);
-  if (!verdict) return verdict.error();
+  const auto lines = TRY(source_lines(query, range));
+  const Verdict verdict = TRY(session_verdict(query, active, *lines));
   EventFilter filter;
   if (range != TimeRange{}) filter.range = range;
-  const auto advice = find_advice(query, filter, dependencies);
-  if (!advice) return advice.error();
-  const Finding* const error = reported_error(**advice);
-  const Finding* const costliest = costliest_finding(**advice);
-  const std::string text = verdict->text();
+  const auto advice = TRY(find_advice(query, filter, dependencies));
+  const Finding* const error = reported_error(*advice);
+  const Finding* const costliest = costliest_finding(*advice);
+  const std::string text = verdict.text();
   const auto is_said = [&text](const Finding& finding) { return text.find(finding.headline) != std::string::npos; };
   const bool tells = costliest != nullptr && costliest->saving_ns > 0 && !is_said(*costliest) &&
-                     (!verdict->cause_range || verdict->cause_range->length_ns() < costliest->saving_ns);
+                     (!verdict.cause_range || verdict.cause_range->length_ns() < costliest->saving_ns);
   return (error == nullptr || is_said(*error) ? "" : error->headline + "; ") + text +
-         (tells ? "; " + advice_text(**advice) : "");
+         (tells ? "; " + advice_text(*advice) : "");
 }
 
 }  // namespace accelscope::app

@@ -38,9 +38,8 @@ namespace {
   const auto stretches = static_cast<std::size_t>(range.length_ns() / step);
   for (const auto& counter : counters) {
     if (!input.serves(*counter)) continue;
-    auto values = derived_values(query, *counter, input, range, stretches);
-    if (!values) return values.error();
-    answer->values.emplace(counter->key, std::move(*values));
+    auto values = TRY(derived_values(query, *counter, input, range, stretches));
+    answer->values.emplace(counter->key, std::move(values));
   }
   return std::shared_ptr<const DerivedValues::Answer>(std::move(answer));
 }

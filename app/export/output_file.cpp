@@ -96,10 +96,9 @@ Result<void> OutputFile::finish() {
 
 Result<void> write_file(const std::string& path, std::string_view text) {
   std::ostringstream unused;
-  const Result<std::unique_ptr<OutputFile>> file = OutputFile::open(path, unused);
-  if (!file) return file.error();
-  if (Result<void> written = (*file)->write(text); !written) return written;
-  return (*file)->finish();
+  const std::unique_ptr<OutputFile> file = TRY(OutputFile::open(path, unused));
+  if (Result<void> written = file->write(text); !written) return written;
+  return file->finish();
 }
 
 namespace {

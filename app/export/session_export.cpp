@@ -54,9 +54,8 @@ class FilesOfFolder final : public ExportOutput {
     return {};
   }
   Result<void> begin_file(const std::string& name) override {
-    auto file = OutputFile::open((fs::path(folder_) / name).string(), unused_);
-    if (!file) return file.error();
-    drafts_.push_back(std::move(*file));
+    auto file = TRY(OutputFile::open((fs::path(folder_) / name).string(), unused_));
+    drafts_.push_back(std::move(file));
     return {};
   }
   Result<void> write(std::string_view bytes) override {
@@ -119,20 +118,19 @@ Result<ExportReport> write_export(const ExportFormat& format, const ExportReques
                                   std::ostream& standard) {
   if (exports_folder(format, path)) {
     FilesOfFolder folder(path, standard);
-    if (Result<void> begun = folder.begin(); !begun) return begun.error();
+    TRY(folder.begin());
     ExportRequest tables = request;
     tables.into_folder = true;
     Result<ExportReport> report = format.write(tables, folder);
     if (!report) return report;
-    if (Result<void> done = folder.finish(); !done) return done.error();
+    TRY(folder.finish());
     return report;
   }
-  const auto file = OutputFile::open(path, standard);
-  if (!file) return file.error();
-  OneFile output(**file);
+  const auto file = TRY(OutputFile::open(path, standard));
+  OneFile output(*file);
   Result<ExportReport> report = format.write(request, output);
   if (!report) return report;
-  if (Result<void> done = (*file)->finish(); !done) return done.error();
+  TRY(file->finish());
   return report;
 }
 
@@ -254,7 +252,7 @@ Result<Written> write_csv(const QueryContext& query, OutputFile& output) {
   SqlSession session(query.store, query.snapshot, query.pool, query.mask);
   const auto csv = make_query_output("csv", output.stream());
   CountedRows rows(*csv);
-  if (const Result<void> done = session.visit(kEvents, rows, query.control); !done) return done.error();
+  TRY(session.visit(kEvents, rows, query.control));
   csv->finish();
   return Written{rows.rows(), {}};
 }
@@ -267,14 +265,12 @@ Result<std::string> write_filtered(const QueryContext& query, const EventFilter&
   if (!mask) return Error{"The filter: " + mask.message()};
   filtered.mask = std::move(*mask);
   std::ostringstream unused;
-  const auto output = OutputFile::open(path, unused);
-  if (!output) return output.error();
-  const auto written = path.ends_with(".json") ? write_json(filtered, filter.range.value_or(TimeRange{}), **output)
-                                               : write_csv(filtered, **output);
-  if (!written) return written.error();
-  if (const Result<void> finished = (*output)->finish(); !finished) return finished.error();
-  std::string text = fmt::format("Wrote {} rows to {}", format_count(written->rows), path);
-  for (const std::string& loss : written->losses) text += ". " + loss;
+  const auto output = TRY(OutputFile::open(path, unused));
+  const auto written = TRY(path.ends_with(".json") ? write_json(filtered, filter.range.value_or(TimeRange{}), *output)
+                                                   : write_csv(filtered, *output));
+  TRY(output->finish());
+  std::string text = fmt::format("Wrote {} rows to {}", format_count(written.rows), path);
+  for (const std::string& loss : written.losses) text += ". " + loss;
   return text;
 }
 

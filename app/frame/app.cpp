@@ -294,8 +294,7 @@ void AppState::export_text(FileOffer offer) {
                      say("Writing " + path + " ...");
                      exporting = workspace.pool().start(Priority::background,
                                                         [text, path](TaskControl&) -> Result<std::string> {
-                                                          if (Result<void> written = write_file(path, text()); !written)
-                                                            return written.error();
+                                                          TRY(write_file(path, text()));
                                                           return "Wrote " + path;
                                                         });
                    });

@@ -56,9 +56,8 @@ Result<std::string> export_to(const ExportSource& source, const ExportFormat& fo
     if (!control.report(done, total)) task.cancel();
   };
   std::ostringstream unused;
-  const auto report = write_export(format, request, path, unused);
-  if (!report) return report.error();
-  return export_said(*report, path);
+  const auto report = TRY(write_export(format, request, path, unused));
+  return export_said(report, path);
 }
 
 void export_session(AppState& state, const ExportFormat& format) {
@@ -76,9 +75,8 @@ void export_session(AppState& state, const ExportFormat& format) {
         state.workspace.start_job(
             "Writing " + file_name(path),
             [source, &format, path, said, &pool = state.workspace.pool()](JobControl& control) -> Result<void> {
-              auto written = export_to(source, format, path, pool, control);
-              if (!written) return written.error();
-              *said = std::move(*written);
+              auto written = TRY(export_to(source, format, path, pool, control));
+              *said = std::move(written);
               return {};
             },
             [&state, said](const Result<void>& done) {
@@ -215,7 +213,7 @@ void open_in_editor(AppState& state) {
   if (state.exporting.valid()) return state.say("Something is still being written");
   state.exporting = state.workspace.pool().start(
       [command = std::move(command), file = std::string(path), line](TaskControl&) -> Result<std::string> {
-        if (auto started = start_editor(command, file, line); !started) return started.error();
+        TRY(start_editor(command, file, line));
         return "Opened " + file_name(file) + ":" + std::to_string(line) + " in the editor";
       });
 }

@@ -96,14 +96,13 @@ class FolderWalk {
 
 // Onto another disk: nobody sees a half-written file, and what fails leaves nothing behind.
 Result<void> move_by_copy(const std::string& from, const std::string& to) {
-  const Result<std::string> draft = draft_beside(to);
-  if (!draft) return draft.error();
+  const std::string draft = TRY(draft_beside(to));
   std::error_code error;
-  fs::copy_file(from, *draft, fs::copy_options::overwrite_existing, error);
-  Result<void> done = error ? Result<void>(Error{error.message()}) : sync_file(*draft);
-  if (done) done = replace_file(*draft, to);
+  fs::copy_file(from, draft, fs::copy_options::overwrite_existing, error);
+  Result<void> done = error ? Result<void>(Error{error.message()}) : sync_file(draft);
+  if (done) done = replace_file(draft, to);
   if (!done) {
-    remove_file(*draft);
+    remove_file(draft);
     return done;
   }
   fs::remove(from, error);
@@ -283,17 +282,15 @@ bool lacks_headline(const LibraryEntry& entry) {
 }
 
 Result<Headline> look_into(const LibraryEntry& entry, WorkerPool& pool, TaskControl& control) {
-  const auto store = Store::open_unchanged(entry.path);
-  if (!store) return store.error();
-  return find_headline({**store, (*store)->snapshot(), pool, control}, entry.changed_unix_s);
+  const auto store = TRY(Store::open_unchanged(entry.path));
+  return find_headline({*store, store->snapshot(), pool, control}, entry.changed_unix_s);
 }
 
 Result<void> FoundHeadlines::load() {
   found_.clear();
   if (file_.empty()) return {};
-  const auto records = read_records(file_);
-  if (!records) return records.error();
-  for (const TextRecord& fields : *records) {
+  const auto records = TRY(read_records(file_));
+  for (const TextRecord& fields : records) {
     Found found;
     if (fields.size() < kFoundFields || !read_number(fields[1], found.size_bytes) ||
         !read_number(fields[2], found.changed_ns))
@@ -510,12 +507,11 @@ void Library::import(const std::string& path, const OpenSessionOptions& open_opt
   }
   auto work = [path, target, open_options, &pool = pool_](JobControl& control) -> Result<void> {
     if (Result<void> is_free = check_free(target, path); !is_free) return is_free;
-    auto session = load_session({path}, open_options, control);
-    if (!session) return session.error();
-    keep_headline(*session->store, pool);
+    auto session = TRY(load_session({path}, open_options, control));
+    keep_headline(*session.store, pool);
     if (Result<void> is_free = check_free(target, path); !is_free) return is_free;  // another program's, meanwhile
-    return session->store->save(target,
-                                [&](std::uint64_t done, std::uint64_t total) { return control.report(done, total); });
+    return session.store->save(target,
+                               [&](std::uint64_t done, std::uint64_t total) { return control.report(done, total); });
   };
   works_.push_back({.path = path, .target = target, .waiting = std::move(work)});
   start_imports();

@@ -8,13 +8,12 @@ namespace {
 
 // Of a session for a command of its own, which opens it again.
 Result<std::string> path_of_session(ToolCall& call, const std::string& name) {
-  const auto session = call.shelf.find(name, call.control);
-  if (!session) return session.error();
-  if ((*session)->paths.size() != 1) {
+  const auto session = TRY(call.shelf.find(name, call.control));
+  if (session->paths.size() != 1) {
     return Error{
         fmt::format("{}: was opened from several files; import them into one first: accelscope import A B -o S", name)};
   }
-  return (*session)->paths.front();
+  return session->paths.front();
 }
 
 // A command whose output is JSON is the answer; its exit status 1 may be a verdict.
@@ -27,67 +26,51 @@ Result<ToolAnswer> answer_of_command(ToolCall& call, const std::vector<std::stri
 }
 
 Result<ToolAnswer> compare_tool(ToolCall& call) {
-  const auto base = call.arguments.required_text("base");
-  if (!base) return base.error();
-  const auto others = call.arguments.texts("others");
-  if (!others) return others.error();
-  if (others->empty()) return Error{"others: missing; name at least one session to set against the base"};
-  const auto by = call.arguments.texts("by");
-  if (!by) return by.error();
-  const auto group_by = call.arguments.text("group_by");
-  if (!group_by) return group_by.error();
-  const auto pair_by = call.arguments.text("pair_by");
-  if (!pair_by) return pair_by.error();
-  const auto columns = call.arguments.text("columns");
-  if (!columns) return columns.error();
-  const auto rows = call.arguments.integer("max_rows", 12, 1, 5'000);
-  if (!rows) return rows.error();
+  const auto base = TRY(call.arguments.required_text("base"));
+  const auto others = TRY(call.arguments.texts("others"));
+  if (others.empty()) return Error{"others: missing; name at least one session to set against the base"};
+  const auto by = TRY(call.arguments.texts("by"));
+  const auto group_by = TRY(call.arguments.text("group_by"));
+  const auto pair_by = TRY(call.arguments.text("pair_by"));
+  const auto columns = TRY(call.arguments.text("columns"));
+  const auto rows = TRY(call.arguments.integer("max_rows", 12, 1, 5'000));
   std::vector<std::string> words = {"compare"};
-  std::vector<std::string> names = {*base};
-  names.insert(names.end(), others->begin(), others->end());
+  std::vector<std::string> names = {base};
+  names.insert(names.end(), others.begin(), others.end());
   for (const std::string& name : names) {
-    auto path = path_of_session(call, name);
-    if (!path) return path.error();
-    words.push_back(std::move(*path));
+    auto path = TRY(path_of_session(call, name));
+    words.push_back(std::move(path));
   }
-  words.insert(words.end(), {"--format", "json", "--quiet", "--rows", std::to_string(*rows)});
-  for (const std::string& each : *by) words.insert(words.end(), {"--by", each});
-  if (!group_by->empty()) words.insert(words.end(), {"--group-by", *group_by});
-  if (!pair_by->empty()) words.insert(words.end(), {"--pair-by", *pair_by});
-  if (!columns->empty()) words.insert(words.end(), {"--columns", *columns});
+  words.insert(words.end(), {"--format", "json", "--quiet", "--rows", std::to_string(rows)});
+  for (const std::string& each : by) words.insert(words.end(), {"--by", each});
+  if (!group_by.empty()) words.insert(words.end(), {"--group-by", group_by});
+  if (!pair_by.empty()) words.insert(words.end(), {"--pair-by", pair_by});
+  if (!columns.empty()) words.insert(words.end(), {"--columns", columns});
   return answer_of_command(call, words);
 }
 
 Result<ToolAnswer> explain_tool(ToolCall& call) {
-  const auto base = call.arguments.required_text("base");
-  if (!base) return base.error();
-  const auto other = call.arguments.required_text("other");
-  if (!other) return other.error();
-  const auto by = call.arguments.texts("by");
-  if (!by) return by.error();
-  const auto rows = call.arguments.integer("max_rows", 12, 1, 5'000);
-  if (!rows) return rows.error();
-  std::vector<std::string> words = {"compare", "--explain", "--format",           "json",
-                                    "--quiet", "--rows",    std::to_string(*rows)};
-  for (const std::string& each : *by) words.insert(words.end(), {"--by", each});
-  for (const std::string& name : {*base, *other}) {
-    auto path = path_of_session(call, name);
-    if (!path) return path.error();
-    words.push_back(std::move(*path));
+  const auto base = TRY(call.arguments.required_text("base"));
+  const auto other = TRY(call.arguments.required_text("other"));
+  const auto by = TRY(call.arguments.texts("by"));
+  const auto rows = TRY(call.arguments.integer("max_rows", 12, 1, 5'000));
+  std::vector<std::string> words = {"compare", "--explain", "--format",          "json",
+                                    "--quiet", "--rows",    std::to_string(rows)};
+  for (const std::string& each : by) words.insert(words.end(), {"--by", each});
+  for (const std::string& name : {base, other}) {
+    auto path = TRY(path_of_session(call, name));
+    words.push_back(std::move(path));
   }
   return answer_of_command(call, words);
 }
 
 Result<ToolAnswer> what_if_tool(ToolCall& call) {
-  const auto session = call.arguments.required_text("session");
-  if (!session) return session.error();
-  const auto changes = call.arguments.texts("changes");
-  if (!changes) return changes.error();
-  if (changes->empty()) return Error{"changes: missing; such as \"dma bandwidth x1.5\" or \"drop reload of w1\""};
-  auto path = path_of_session(call, *session);
-  if (!path) return path.error();
-  std::vector<std::string> words = {"what-if", std::move(*path), "--format", "json", "--quiet"};
-  for (const std::string& each : *changes) words.insert(words.end(), {"--change", each});
+  const auto session = TRY(call.arguments.required_text("session"));
+  const auto changes = TRY(call.arguments.texts("changes"));
+  if (changes.empty()) return Error{"changes: missing; such as \"dma bandwidth x1.5\" or \"drop reload of w1\""};
+  auto path = TRY(path_of_session(call, session));
+  std::vector<std::string> words = {"what-if", std::move(path), "--format", "json", "--quiet"};
+  for (const std::string& each : changes) words.insert(words.end(), {"--change", each});
   return answer_of_command(call, words);
 }
 

@@ -67,23 +67,20 @@ std::string linked_event(EventReader& reader, const Dependency& link, EventId ev
 }
 
 Result<ToolAnswer> event_tool(ToolCall& call) {
-  const auto session = session_of(call);
-  if (!session) return session.error();
-  const auto id = call.arguments.id("event");
-  if (!id) return id.error();
-  if (!*id) return Error{"event: missing"};
-  EventReader reader((*session)->store(), (*session)->snapshot);
-  const auto record = reader.read(EventId{**id});
-  if (!record) return Error{fmt::format("{}: {}", **id, record.message())};
-  const EventDetails details = describe_event(*record, *(*session)->snapshot);
+  const auto session = TRY(session_of(call));
+  const auto id = TRY(call.arguments.id("event"));
+  if (!id) return Error{"event: missing"};
+  EventReader reader(session->store(), session->snapshot);
+  const auto record = reader.read(EventId{*id});
+  if (!record) return Error{fmt::format("{}: {}", *id, record.message())};
+  const EventDetails details = describe_event(*record, *session->snapshot);
   JsonObject answer;
   answer.number("event", static_cast<std::uint64_t>(details.id)).text("name", details.title);
   if (details.title != details.name) answer.text("full_name", details.name);
   answer.text("track", details.track).number("begin_ns", details.begin_ns).number("end_ns", details.end_ns);
-  const QueryContext query = query_of(call, **session);
-  const auto dependencies = session_dependencies(query);
-  if (!dependencies) return dependencies.error();
-  if (const Result<void> added = add_stack(query, **dependencies, details, answer); !added) return added.error();
+  const QueryContext query = query_of(call, *session);
+  const auto dependencies = TRY(session_dependencies(query));
+  TRY(add_stack(query, *dependencies, details, answer));
   JsonObject groups;
   for (const DetailGroup& group : details.groups) {
     JsonObject fields;
@@ -91,7 +88,7 @@ Result<ToolAnswer> event_tool(ToolCall& call) {
     groups.raw(group.title, fields.done());
   }
   answer.raw("fields", groups.done());
-  const DependencyChain chain = dependency_chain(**dependencies, details.id, reader, kChain, call.control.task);
+  const DependencyChain chain = dependency_chain(*dependencies, details.id, reader, kChain, call.control.task);
   JsonList before, after;
   for (const Dependency& each : chain.before) before.raw(linked_event(reader, each, each.source));
   for (const Dependency& each : chain.after) after.raw(linked_event(reader, each, each.target));

@@ -48,56 +48,47 @@ Result<ScreenshotWish> wish_of(const ToolCall& call, const ShelvedSession& sessi
 }
 
 Result<ToolAnswer> screenshot_tool(ToolCall& call) {
-  const auto session = session_of(call);
-  if (!session) return session.error();
-  auto wish = wish_of(call, **session);
-  if (!wish) return wish.error();
-  const auto folder = OwnTemporaryFolder::make("picture");
-  if (!folder) return folder.error();
-  wish->output = (*folder)->file("picture.png");
-  if (auto done = call.doors.screenshot(*wish); !done) return done.error();
-  const std::string picture = whole_file(wish->output);
+  const auto session = TRY(session_of(call));
+  auto wish = TRY(wish_of(call, *session));
+  const auto folder = TRY(OwnTemporaryFolder::make("picture"));
+  wish.output = folder->file("picture.png");
+  TRY(call.doors.screenshot(wish));
+  const std::string picture = whole_file(wish.output);
   if (picture.empty()) return Error{"the picture could not be read back; is the disk full?"};
   JsonObject answer;
-  answer.text("session", (*session)->name).number("width", wish->width).number("height", wish->height);
+  answer.text("session", session->name).number("width", wish.width).number("height", wish.height);
   return ToolAnswer{answer.done(), picture};
 }
 
 Result<ToolAnswer> record_tool(ToolCall& call) {
   const ToolArguments& arguments = call.arguments;
-  const auto place = arguments.required_text("place");
-  if (!place) return place.error();
-  if (place->starts_with('-'))
-    return Error{fmt::format("place: {} is an option; give HOST:PORT, ssh://HOST or local", *place)};
-  const auto output = arguments.required_text("output");
-  if (!output) return output.error();
-  if (output->empty() || *output == kStandardStream) return Error{"output: name a file"};
-  const auto seconds = arguments.integer("seconds", 0, 0, kLongestCapture);
-  if (!seconds) return seconds.error();
-  const auto kinds = arguments.text("kinds");
-  if (!kinds) return kinds.error();
-  const auto program = arguments.texts("program");
-  if (!program) return program.error();
-  if (*seconds == 0 && program->empty()) return Error{"seconds: missing; say how long, or name a program to run"};
+  const auto place = TRY(arguments.required_text("place"));
+  if (place.starts_with('-'))
+    return Error{fmt::format("place: {} is an option; give HOST:PORT, ssh://HOST or local", place)};
+  const auto output = TRY(arguments.required_text("output"));
+  if (output.empty() || output == kStandardStream) return Error{"output: name a file"};
+  const auto seconds = TRY(arguments.integer("seconds", 0, 0, kLongestCapture));
+  const auto kinds = TRY(arguments.text("kinds"));
+  const auto program = TRY(arguments.texts("program"));
+  if (seconds == 0 && program.empty()) return Error{"seconds: missing; say how long, or name a program to run"};
   std::error_code error;
-  if (std::filesystem::exists(*output, error))
-    return Error{fmt::format("{}: there is such a file; name another", *output)};
+  if (std::filesystem::exists(output, error))
+    return Error{fmt::format("{}: there is such a file; name another", output)};
   // Values stand in one word with their options: one that begins with - is no option of its own.
-  std::vector<std::string> words = {"record", *place, "--output=" + *output, "--quiet"};
-  if (*seconds > 0) words.push_back("--duration=" + std::to_string(*seconds));
-  if (!kinds->empty()) words.push_back("--kind=" + *kinds);
-  if (!program->empty()) words.emplace_back("--");
-  words.insert(words.end(), program->begin(), program->end());
+  std::vector<std::string> words = {"record", place, "--output=" + output, "--quiet"};
+  if (seconds > 0) words.push_back("--duration=" + std::to_string(seconds));
+  if (!kinds.empty()) words.push_back("--kind=" + kinds);
+  if (!program.empty()) words.emplace_back("--");
+  words.insert(words.end(), program.begin(), program.end());
   const ServerDoors::CommandOutcome outcome = call.doors.command(words);
-  if (!std::filesystem::exists(*output, error)) {
+  if (!std::filesystem::exists(output, error)) {
     return Error{outcome.err.empty() ? fmt::format("the capture ended with {} and wrote nothing", outcome.code)
                                      : outcome.err};
   }
-  const auto session = call.shelf.open({*output}, {}, call.control);
-  if (!session) return session.error();
+  const auto session = TRY(call.shelf.open({output}, {}, call.control));
   JsonObject answer;
-  answer.text("session", (*session)->name).text("output", *output).number("exit_status", outcome.code);
-  answer.number("events", count_passing(*(*session)->snapshot, nullptr)).text_if("said", outcome.err);
+  answer.text("session", session->name).text("output", output).number("exit_status", outcome.code);
+  answer.number("events", count_passing(*session->snapshot, nullptr)).text_if("said", outcome.err);
   return ToolAnswer{answer.done(), ""};
 }
 

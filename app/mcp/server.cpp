@@ -193,9 +193,8 @@ std::string schema_text(SessionShelf& shelf, const ShelvedSession& session) {
 // {"contents": [...]}. Fails on an address that there is nothing at.
 [[nodiscard]] Result<std::string> read_resource(const std::string& uri, SessionShelf& shelf) {
   if (uri == kGlossary || uri.starts_with(fmt::format("{}/", kGlossary))) {
-    const auto text = glossary(uri == kGlossary ? "" : uri.substr(kGlossary.size() + 1));
-    if (!text) return text.error();
-    return contents(uri, "text/plain", *text);
+    const auto text = TRY(glossary(uri == kGlossary ? "" : uri.substr(kGlossary.size() + 1)));
+    return contents(uri, "text/plain", text);
   }
   for (const auto& each : shelf.sessions()) {
     const std::string base = std::string(kScheme) + each->name;

@@ -16,9 +16,8 @@
 namespace accelscope::app {
 
 Result<ShelvedSession*> session_of(ToolCall& call) {
-  const auto name = call.arguments.required_text("session");
-  if (!name) return name.error();
-  return call.shelf.find(*name, call.control);
+  const auto name = TRY(call.arguments.required_text("session"));
+  return call.shelf.find(name, call.control);
 }
 
 QueryContext query_of(ToolCall& call, const ShelvedSession& session) {
@@ -29,15 +28,12 @@ namespace {
 
 Result<FilterOptions> filter_options_of(const ToolArguments& arguments) {
   FilterOptions options;
-  const auto range = arguments.text("range");
-  if (!range) return range.error();
-  auto terms = arguments.texts("filter");
-  if (!terms) return terms.error();
-  auto tracks = arguments.texts("tracks");
-  if (!tracks) return tracks.error();
-  options.range = *range;
-  options.terms = std::move(*terms);
-  options.tracks = std::move(*tracks);
+  const auto range = TRY(arguments.text("range"));
+  auto terms = TRY(arguments.texts("filter"));
+  auto tracks = TRY(arguments.texts("tracks"));
+  options.range = range;
+  options.terms = std::move(terms);
+  options.tracks = std::move(tracks);
   return options;
 }
 
@@ -83,33 +79,27 @@ JsonObject head_of(const ShelvedSession& session) {
 }
 
 Result<ToolAnswer> open_tool(ToolCall& call) {
-  auto paths = call.arguments.texts("path");
-  if (!paths) return paths.error();
+  auto paths = TRY(call.arguments.texts("path"));
   OpenSessionOptions options;
-  auto roots = call.arguments.texts("source_roots");
-  if (!roots) return roots.error();
-  options.source_roots = std::move(*roots);
-  const auto format = call.arguments.text("format");
-  if (!format) return format.error();
-  options.format = *format;
-  const auto session = call.shelf.open(*paths, options, call.control);
-  if (!session) return session.error();
-  const ShelvedSession& open = **session;
+  auto roots = TRY(call.arguments.texts("source_roots"));
+  options.source_roots = std::move(roots);
+  const auto format = TRY(call.arguments.text("format"));
+  options.format = format;
+  const auto session = TRY(call.shelf.open(paths, options, call.control));
+  const ShelvedSession& open = *session;
   JsonObject answer = head_of(open);
   answer.text_if("note", open.opened.note).raw("tables", tables_json(*open.snapshot));
-  const auto terms = session_terms(query_of(call, open));
-  if (!terms) return terms.error();
-  if (terms->work) answer.raw("work_range_ns", fmt::format("[{},{}]", terms->work->begin_ns, terms->work->end_ns));
+  const auto terms = TRY(session_terms(query_of(call, open)));
+  if (terms.work) answer.raw("work_range_ns", fmt::format("[{},{}]", terms.work->begin_ns, terms.work->end_ns));
   answer.raw("problems", quality_list(*open.snapshot));
   answer.text("next", "summarise, advise, top_costs, table, query; resource accelscope://" + open.name + "/schema");
   return ToolAnswer{answer.done(), ""};
 }
 
 Result<ToolAnswer> close_tool(ToolCall& call) {
-  const auto name = call.arguments.required_text("session");
-  if (!name) return name.error();
-  if (auto closed = call.shelf.close(*name); !closed) return closed.error();
-  return ToolAnswer{JsonObject().text("closed", *name).done(), ""};
+  const auto name = TRY(call.arguments.required_text("session"));
+  TRY(call.shelf.close(name));
+  return ToolAnswer{JsonObject().text("closed", name).done(), ""};
 }
 
 std::string entry_json(const LibraryEntry& entry) {
@@ -124,18 +114,17 @@ std::string entry_json(const LibraryEntry& entry) {
 }
 
 Result<ToolAnswer> list_tool(ToolCall& call) {
-  const auto folder = call.arguments.text("folder");
-  if (!folder) return folder.error();
+  const auto folder = TRY(call.arguments.text("folder"));
   JsonObject answer;
   JsonList open;
   for (const auto& each : call.shelf.sessions()) open.raw(head_of(*each).done());
   answer.raw("open", open.done());
-  if (folder->empty()) return ToolAnswer{answer.done(), ""};
+  if (folder.empty()) return ToolAnswer{answer.done(), ""};
   std::error_code error;
-  if (!std::filesystem::exists(*folder, error)) return Error{fmt::format("{}: there is no such folder", *folder)};
+  if (!std::filesystem::exists(folder, error)) return Error{fmt::format("{}: there is no such folder", folder)};
   std::size_t looks = 0;
   const LibraryScan scan =
-      scan_library({*folder}, [&](std::size_t, std::size_t) { return ++looks <= kLooks && !call.control.cancelled(); });
+      scan_library({folder}, [&](std::size_t, std::size_t) { return ++looks <= kLooks && !call.control.cancelled(); });
   JsonList found;
   std::size_t shown = 0;
   for (std::size_t bytes = 0; shown < std::min(scan.entries.size(), kEntries); ++shown) {
@@ -170,32 +159,26 @@ std::string figure_json(const SessionMetric& metric) {
 }
 
 Result<ToolAnswer> summarise_tool(ToolCall& call) {
-  const auto session = session_of(call);
-  if (!session) return session.error();
-  const auto wanted = call.arguments.text("figures");
-  if (!wanted) return wanted.error();
-  const auto most = call.arguments.integer("max_rows", kFigures, 1, 5'000);
-  if (!most) return most.error();
-  const auto options = filter_options_of(call.arguments);
-  if (!options) return options.error();
-  const auto filter = make_filter(*options, (*session)->store());
+  const auto session = TRY(session_of(call));
+  const auto wanted = TRY(call.arguments.text("figures"));
+  const auto most = TRY(call.arguments.integer("max_rows", kFigures, 1, 5'000));
+  const auto options = TRY(filter_options_of(call.arguments));
+  const auto filter = make_filter(options, session->store());
   if (!filter) return in_arguments(filter.message());
-  const auto summary = printed_summary((*session)->store(), (*session)->opened.title, *filter);
-  if (!summary) return summary.error();
-  JsonObject answer = head_of(**session);
-  answer.text_if("filtered", summary->filter).text_if("verdict", summary->verdict);
-  answer.raw("tables", tables_json(*(*session)->snapshot));
+  const auto summary = TRY(printed_summary(session->store(), session->opened.title, *filter));
+  JsonObject answer = head_of(*session);
+  answer.text_if("filtered", summary.filter).text_if("verdict", summary.verdict);
+  answer.raw("tables", tables_json(*session->snapshot));
   std::vector<const SessionMetric*> chosen;
-  for (const SessionMetric& metric : summary->metrics) {
-    if (wanted->empty() || *wanted == "all" || metric.name.find(*wanted) != std::string::npos)
-      chosen.push_back(&metric);
+  for (const SessionMetric& metric : summary.metrics) {
+    if (wanted.empty() || wanted == "all" || metric.name.find(wanted) != std::string::npos) chosen.push_back(&metric);
   }
   // General figures, which every source has, before those of one vendor.
   std::stable_sort(chosen.begin(), chosen.end(), [](const SessionMetric* a, const SessionMetric* b) {
     return (a->group == "general") > (b->group == "general");
   });
   JsonList figures;
-  const auto shown = std::min(chosen.size(), static_cast<std::size_t>(*most));
+  const auto shown = std::min(chosen.size(), static_cast<std::size_t>(most));
   for (std::size_t i = 0; i < shown; ++i) figures.raw(figure_json(*chosen[i]));
   answer.raw("figures", figures.done());
   if (shown < chosen.size()) {
@@ -203,16 +186,15 @@ Result<ToolAnswer> summarise_tool(ToolCall& call) {
                                         "max_rows",
                                         shown, chosen.size()));
   }
-  answer.raw("problems", quality_list(*(*session)->snapshot));
+  answer.raw("problems", quality_list(*session->snapshot));
   return ToolAnswer{answer.done(), ""};
 }
 
 }  // namespace
 
 Result<EventFilter> filter_of(ToolCall& call, const ShelvedSession& session) {
-  const auto options = filter_options_of(call.arguments);
-  if (!options) return options.error();
-  auto filter = read_filter(*options, session.store());
+  const auto options = TRY(filter_options_of(call.arguments));
+  auto filter = read_filter(options, session.store());
   if (!filter) return in_arguments(filter.message());
   return filter;
 }

@@ -30,11 +30,10 @@ Result<ShelvedSession*> SessionShelf::open(const std::vector<std::string>& paths
       std::find_if(sessions_.begin(), sessions_.end(), [&](const auto& each) { return each->paths == paths; });
   if (same == sessions_.end() && sessions_.size() >= kMostOpen)
     return Error{fmt::format("{} sessions are open; close one with close_session", kMostOpen)};
-  auto opened = load_session(paths, options, control.job);
-  if (!opened) return opened.error();
+  auto opened = TRY(load_session(paths, options, control.job));
   auto session = std::make_unique<ShelvedSession>();
   session->paths = paths;
-  session->opened = std::move(*opened);
+  session->opened = std::move(opened);
   session->snapshot = session->opened.store->snapshot();
   if (same != sessions_.end()) {
     session->name = (*same)->name;

@@ -104,20 +104,17 @@ void LimitedRows::add_to(JsonObject& answer) const {
 
 Result<RowLimits> limits_of(const ToolArguments& arguments) {
   RowLimits limits;
-  const auto rows = arguments.integer("max_rows", static_cast<std::int64_t>(limits.rows), 1, 5'000);
-  if (!rows) return rows.error();
-  const auto bytes = arguments.integer("max_bytes", static_cast<std::int64_t>(limits.bytes), 200, 2'000'000);
-  if (!bytes) return bytes.error();
-  limits.rows = static_cast<std::size_t>(*rows);
-  limits.bytes = static_cast<std::size_t>(*bytes);
+  const auto rows = TRY(arguments.integer("max_rows", static_cast<std::int64_t>(limits.rows), 1, 5'000));
+  const auto bytes = TRY(arguments.integer("max_bytes", static_cast<std::int64_t>(limits.bytes), 200, 2'000'000));
+  limits.rows = static_cast<std::size_t>(rows);
+  limits.bytes = static_cast<std::size_t>(bytes);
   return limits;
 }
 
 Result<ToolAnswer> answer_sql(ToolCall& call, const ShelvedSession& session, const std::string& sql) {
-  const auto limits = limits_of(call.arguments);
-  if (!limits) return limits.error();
+  const auto limits = TRY(limits_of(call.arguments));
   SqlSession sql_session(session.store(), session.snapshot, call.shelf.pool());
-  LimitedRows rows(*limits);
+  LimitedRows rows(limits);
   if (auto done = sql_session.visit(sql, rows, call.control.task); !done) {
     return Error{
         fmt::format("SQL: {}; the tables are in the resource accelscope://{}/schema", done.message(), session.name)};
@@ -129,25 +126,20 @@ Result<ToolAnswer> answer_sql(ToolCall& call, const ShelvedSession& session, con
 }
 
 Result<ToolAnswer> query_tool(ToolCall& call) {
-  const auto session = session_of(call);
-  if (!session) return session.error();
-  const auto sql = call.arguments.required_text("sql");
-  if (!sql) return sql.error();
-  return answer_sql(call, **session, *sql);
+  const auto session = TRY(session_of(call));
+  const auto sql = TRY(call.arguments.required_text("sql"));
+  return answer_sql(call, *session, sql);
 }
 
 Result<ToolAnswer> answer_listing(ToolCall& call, const ShelvedSession& session, const ListingKind& kind,
                                   std::vector<std::string> by, std::string value) {
-  const auto limits = limits_of(call.arguments);
-  if (!limits) return limits.error();
-  const auto filter = filter_of(call, session);
-  if (!filter) return filter.error();
-  const auto query = masked(query_of(call, session), *filter);
-  if (!query) return query.error();
-  const auto listing = kind.make(*query, {*filter, std::move(by), std::move(value), {}});
+  const auto limits = TRY(limits_of(call.arguments));
+  const auto filter = TRY(filter_of(call, session));
+  const auto query = TRY(masked(query_of(call, session), filter));
+  const auto listing = kind.make(query, {filter, std::move(by), std::move(value), {}});
   if (!listing) return listing.error();
-  LimitedRows rows(*limits);
-  visit_listing(*listing, rows, true, limits->rows);
+  LimitedRows rows(limits);
+  visit_listing(*listing, rows, true, limits.rows);
   JsonObject answer;
   answer.text("table", kind.name);
   rows.add_to(answer);
@@ -156,26 +148,22 @@ Result<ToolAnswer> answer_listing(ToolCall& call, const ShelvedSession& session,
 }
 
 Result<ToolAnswer> table_tool(ToolCall& call) {
-  const auto session = session_of(call);
-  if (!session) return session.error();
-  const auto name = call.arguments.required_text("table");
-  if (!name) return name.error();
-  const ListingKind* kind = find_listing(*name);
+  const auto session = TRY(session_of(call));
+  const auto name = TRY(call.arguments.required_text("table"));
+  const ListingKind* kind = find_listing(name);
   if (kind == nullptr) {
     std::vector<std::string> known;
     for (const ListingKind& each : listing_kinds()) known.emplace_back(each.name);
-    const std::string nearest = nearest_name(*name, known);
-    return Error{fmt::format("{}: no such table{}; there are {}; tables of SQL are read with query", *name,
+    const std::string nearest = nearest_name(name, known);
+    return Error{fmt::format("{}: no such table{}; there are {}; tables of SQL are read with query", name,
                              nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest),
                              fmt::join(known, ", "))};
   }
-  auto by = call.arguments.texts("by");
-  if (!by) return by.error();
-  auto value = call.arguments.text("value");
-  if (!value) return value.error();
-  if (!by->empty() && !kind->facts.takes_by) return Error{fmt::format("by: the rows of {} have no choice", *name)};
-  if (!value->empty() && !kind->facts.takes_value) return Error{fmt::format("value: {} has no choice of it", *name)};
-  return answer_listing(call, **session, *kind, std::move(*by), std::move(*value));
+  auto by = TRY(call.arguments.texts("by"));
+  auto value = TRY(call.arguments.text("value"));
+  if (!by.empty() && !kind->facts.takes_by) return Error{fmt::format("by: the rows of {} have no choice", name)};
+  if (!value.empty() && !kind->facts.takes_value) return Error{fmt::format("value: {} has no choice of it", name)};
+  return answer_listing(call, *session, *kind, std::move(by), std::move(value));
 }
 
 // What costs can be grouped by, and the listing that does it.
@@ -195,13 +183,11 @@ constexpr std::string_view kLineCosts =
     "SELECT path, line, event_count, busy_ns, wait_ns FROM source_line ORDER BY busy_ns + wait_ns DESC";
 
 Result<ToolAnswer> top_costs_tool(ToolCall& call) {
-  const auto session = session_of(call);
-  if (!session) return session.error();
-  const auto by = call.arguments.text("by", "name");
-  if (!by) return by.error();
+  const auto session = TRY(session_of(call));
+  const auto by = TRY(call.arguments.text("by", "name"));
   const auto view =
-      std::find_if(kCostViews.begin(), kCostViews.end(), [&](const CostView& each) { return each.by == *by; });
-  if (view == kCostViews.end()) return Error{fmt::format("by: {}: takes name, kernel, layer, line or track", *by)};
+      std::find_if(kCostViews.begin(), kCostViews.end(), [&](const CostView& each) { return each.by == by; });
+  if (view == kCostViews.end()) return Error{fmt::format("by: {}: takes name, kernel, layer, line or track", by)};
   if (view->listing.empty()) {
     for (const std::string_view argument : {"range", "filter", "tracks"}) {
       if (call.arguments.has(argument)) {
@@ -211,11 +197,11 @@ Result<ToolAnswer> top_costs_tool(ToolCall& call) {
                         argument)};
       }
     }
-    return answer_sql(call, **session, std::string(kLineCosts));
+    return answer_sql(call, *session, std::string(kLineCosts));
   }
   std::vector<std::string> columns;
   if (!view->column.empty()) columns.emplace_back(view->column);
-  return answer_listing(call, **session, *find_listing(view->listing), std::move(columns), "");
+  return answer_listing(call, *session, *find_listing(view->listing), std::move(columns), "");
 }
 
 // The critical path by what it is made of, what its waits were for, or what bounds it: each a listing.
@@ -238,17 +224,15 @@ constexpr std::array kPathViews = std::to_array<PathView>({
 });
 
 Result<ToolAnswer> critical_path_tool(ToolCall& call) {
-  const auto session = session_of(call);
-  if (!session) return session.error();
-  const auto by = call.arguments.text("by", "resource");
-  if (!by) return by.error();
+  const auto session = TRY(session_of(call));
+  const auto by = TRY(call.arguments.text("by", "resource"));
   const auto view =
-      std::find_if(kPathViews.begin(), kPathViews.end(), [&](const PathView& each) { return each.by == *by; });
+      std::find_if(kPathViews.begin(), kPathViews.end(), [&](const PathView& each) { return each.by == by; });
   if (view == kPathViews.end())
-    return Error{fmt::format("by: {}: takes resource, line, name, kind, wait, event, bound, gap, slack or waits", *by)};
+    return Error{fmt::format("by: {}: takes resource, line, name, kind, wait, event, bound, gap, slack or waits", by)};
   std::vector<std::string> columns;
   if (!view->column.empty()) columns.emplace_back(view->column);
-  return answer_listing(call, **session, *find_listing(view->listing), std::move(columns), "");
+  return answer_listing(call, *session, *find_listing(view->listing), std::move(columns), "");
 }
 
 std::string place_json(const FindingPlace& place) {
@@ -279,20 +263,15 @@ std::string evidence_json(const Finding& finding, const Snapshot& snapshot) {
 }
 
 Result<ToolAnswer> advise_tool(ToolCall& call) {
-  const auto session = session_of(call);
-  if (!session) return session.error();
-  const auto most = call.arguments.integer("max_rows", 8, 1, 100);
-  if (!most) return most.error();
-  const auto filter = filter_of(call, **session);
-  if (!filter) return filter.error();
-  const auto query = masked(query_of(call, **session), *filter);
-  if (!query) return query.error();
-  const auto advice = find_advice(*query, *filter);
-  if (!advice) return advice.error();
+  const auto session = TRY(session_of(call));
+  const auto most = TRY(call.arguments.integer("max_rows", 8, 1, 100));
+  const auto filter = TRY(filter_of(call, *session));
+  const auto query = TRY(masked(query_of(call, *session), filter));
+  const auto advice = TRY(find_advice(query, filter));
   JsonList findings;
-  const auto shown = std::min((*advice)->findings.size(), static_cast<std::size_t>(*most));
+  const auto shown = std::min(advice->findings.size(), static_cast<std::size_t>(most));
   for (std::size_t i = 0; i < shown; ++i) {
-    const Finding& each = (*advice)->findings[i];
+    const Finding& each = advice->findings[i];
     JsonObject row;
     row.text("rule", each.rule->name).text("finding", each.headline).text_if("device", each.device);
     if (each.saving_ns > 0)  // an error and held memory cost no time
@@ -300,17 +279,16 @@ Result<ToolAnswer> advise_tool(ToolCall& call) {
           .number("saves_at_most_ns", each.saving_ns)
           .real("share", each.share);
     row.text_if("line", each.source).text_if("what_if", each.change);
-    row.text("try", each.remedy).raw("evidence", evidence_json(each, *(*session)->snapshot));
+    row.text("try", each.remedy).raw("evidence", evidence_json(each, *session->snapshot));
     findings.raw(row.done());
   }
   JsonObject answer;
   answer.raw("findings", findings.done());
   if (shown == 0) answer.text("result", "nothing found");
-  if (shown < (*advice)->findings.size()) {
-    answer.text("left_out",
-                fmt::format("{} of {} findings are shown; raise max_rows", shown, (*advice)->findings.size()));
+  if (shown < advice->findings.size()) {
+    answer.text("left_out", fmt::format("{} of {} findings are shown; raise max_rows", shown, advice->findings.size()));
   }
-  answer.text("judged", judged_text(**advice)).text_if("not_judged", unjudged_text(**advice));
+  answer.text("judged", judged_text(*advice)).text_if("not_judged", unjudged_text(*advice));
   return ToolAnswer{answer.done(), ""};
 }
 

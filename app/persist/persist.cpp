@@ -22,9 +22,8 @@ std::string peak_book_file(const std::string& state_directory) {
 Result<void> PeakBook::load() {
   edits_.clear();
   if (file_.empty()) return {};
-  const auto records = read_records(file_);
-  if (!records) return records.error();
-  for (const TextRecord& fields : *records) {
+  const auto records = TRY(read_records(file_));
+  for (const TextRecord& fields : records) {
     if (fields.size() != 3) continue;
     double value = 0;
     const std::string& number = fields[2];
@@ -122,9 +121,8 @@ Result<void> QueryHistory::load() {
   history_.clear();
   saved_.clear();
   if (file_.empty()) return {};
-  auto records = read_records(file_);
-  if (!records) return records.error();
-  for (TextRecord& fields : *records) {
+  auto records = TRY(read_records(file_));
+  for (TextRecord& fields : records) {
     if (fields.size() == 2 && fields[0] == kHistory && history_.size() < kMostHistory) {
       history_.push_back(std::move(fields[1]));
     } else if (fields.size() == 3 && fields[0] == kSaved) {
@@ -202,9 +200,8 @@ Result<void> Settings::load() {
   values_.clear();
   changed_ = false;
   if (file_.empty()) return {};
-  auto records = read_records(file_);
-  if (!records) return records.error();
-  for (const TextRecord& fields : *records) {
+  auto records = TRY(read_records(file_));
+  for (const TextRecord& fields : records) {
     if (fields.size() == 2) values_[fields[0]] = fields[1];
   }
   return {};
@@ -288,9 +285,8 @@ Result<std::vector<TextRecord>> read_records(const std::string& path) {
   std::vector<TextRecord> records;
   std::error_code error;
   if (!fs::exists(fs::symlink_status(path, error))) return records;
-  const Result<std::string> text = read_own_file(behind_own_link(path), Sharing::group, kMostBytes);
-  if (!text) return text.error();
-  std::istringstream file(*text);
+  const std::string text = TRY(read_own_file(behind_own_link(path), Sharing::group, kMostBytes));
+  std::istringstream file(text);
   std::string line;
   while (std::getline(file, line)) {
     if (!line.empty()) records.push_back(decode_record(line));
@@ -314,9 +310,8 @@ Result<void> write_records(const std::string& path, const std::vector<TextRecord
 Result<void> RecentSessions::load() {
   list_.clear();
   if (file_.empty()) return {};
-  auto records = read_records(file_);
-  if (!records) return records.error();
-  for (TextRecord& fields : *records) {
+  auto records = TRY(read_records(file_));
+  for (TextRecord& fields : records) {
     RecentSession session;
     if (fields.size() < kFields || fields[0].empty()) continue;
     if (!parse(fields[3], session.work_ns) || !parse(fields[4], session.events) ||

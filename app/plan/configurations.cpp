@@ -100,9 +100,8 @@ Result<void> Configurations::load() {
   list_.clear();
   last_used_ = {};
   if (file_.empty()) return {};
-  auto records = read_records(file_);
-  if (!records) return records.error();
-  for (const TextRecord& fields : *records) {
+  auto records = TRY(read_records(file_));
+  for (const TextRecord& fields : records) {
     if (fields.size() < 3 || fields[2].empty()) continue;
     const ConfigurationName name{fields[1], fields[2]};
     if (fields[0] == kLastUsed) last_used_ = name;

@@ -77,9 +77,8 @@ class Splitter {
 }  // namespace
 
 Result<std::vector<std::string>> editor_arguments(std::string_view command, std::string_view file, std::uint32_t line) {
-  auto words = split_words(command);
-  if (!words) return words.error();
-  std::vector<std::string> arguments = std::move(words->words);
+  auto words = TRY(split_words(command));
+  std::vector<std::string> arguments = std::move(words.words);
   if (arguments.empty())
     return Error{fmt::format("the command of the editor is empty; give one such as {}", kEditorExample)};
   bool has_file = false;
@@ -92,17 +91,16 @@ Result<std::vector<std::string>> editor_arguments(std::string_view command, std:
 }
 
 Result<void> start_editor(std::string_view command, const std::string& file, std::uint32_t line) {
-  auto arguments = editor_arguments(command, file, line);
-  if (!arguments) return arguments.error();
+  auto arguments = TRY(editor_arguments(command, file, line));
   std::error_code error;
   if (!std::filesystem::exists(file, error))
     return Error{fmt::format("{}: is not on this computer; the session holds its text only", file)};
-  const auto program = capture::system::find_start({.program = arguments->front()});
+  const auto program = capture::system::find_start({.program = arguments.front()});
   if (!program) {
     return Error{fmt::format("{}; or change the command of the editor, such as {}", program.message(), kEditorExample)};
   }
-  arguments->front() = *program;
-  return capture::system::start_detached(*arguments);
+  arguments.front() = *program;
+  return capture::system::start_detached(arguments);
 }
 
 Result<ShellWords> split_words(std::string_view line) { return Splitter().split(line); }

@@ -179,12 +179,10 @@ std::vector<std::string> places_of(const CaptureForm& form) {
 }
 
 Result<void> check_place(const std::string& place) {
-  auto parsed = capture::reach::parse_place(place);
-  if (!parsed) return parsed.error();
-  if (parsed->kind != capture::reach::Place::Kind::address) return {};
-  auto address = capture::system::parse_address(parsed->address);
-  if (!address) return address.error();
-  if (address->port == 0) return Error{place + ": port 0 is for listening only; type the port that the agent printed"};
+  auto parsed = TRY(capture::reach::parse_place(place));
+  if (parsed.kind != capture::reach::Place::Kind::address) return {};
+  auto address = TRY(capture::system::parse_address(parsed.address));
+  if (address.port == 0) return Error{place + ": port 0 is for listening only; type the port that the agent printed"};
   return {};
 }
 

@@ -17,15 +17,13 @@ Result<std::shared_ptr<const SessionSummary>> summarise(const QueryContext& quer
     if (known != nullptr && known->snapshot_version() == query.snapshot->version) {
       answer->mask = last->mask;
     } else {
-      auto mask = event_mask(query, terms, known);
-      if (!mask) return mask.error();
-      answer->mask = *mask;
+      auto mask = TRY(event_mask(query, terms, known));
+      answer->mask = mask;
     }
     masked.mask = answer->mask;
   }
-  auto summary = selection_summary(masked, filter, index.get());
-  if (!summary) return summary.error();
-  answer->summary = *summary;
+  auto summary = TRY(selection_summary(masked, filter, index.get()));
+  answer->summary = summary;
   answer->took_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   return std::shared_ptr<const SessionSummary>(std::move(answer));
 }
@@ -204,11 +202,10 @@ std::shared_ptr<const PassingCount> SessionAnalysis::passing() {
   std::shared_ptr<const EventMask> terms = mask(MaskUse::filter, filter_);
   const bool can_count = terms || !filter_.needs_mask();
   const auto count = [filter = filter_, terms](const QueryContext& query) -> Found<PassingCount> {
-    const auto whole = filter_mask(query, filter, terms);
-    if (!whole) return whole.error();
+    const auto whole = TRY(filter_mask(query, filter, terms));
     const Snapshot& snapshot = *query.snapshot;
     return shared<PassingCount>(
-        PassingCount{filter, count_passing(snapshot, whole->get()), count_passing(snapshot, nullptr)});
+        PassingCount{filter, count_passing(snapshot, whole.get()), count_passing(snapshot, nullptr)});
   };
   std::shared_ptr<const PassingCount> counted =
       can_count ? ask(passing_, filter_, {.of = basis_of_mask(MaskUse::filter, filter_)}, count) : passing_.value;
@@ -313,9 +310,8 @@ std::shared_ptr<const SessionFigures> SessionAnalysis::figures(const EventFilter
                 [filter, memory = memory_.value](const QueryContext& query) -> Found<SessionFigures> {
                   const bool usable = memory && memory->snapshot_version == query.snapshot->version;
                   auto metrics =
-                      session_metrics(query, filter.range.value_or(TimeRange{}), usable ? memory.get() : nullptr);
-                  if (!metrics) return metrics.error();
-                  return shared<SessionFigures>(SessionFigures{filter, std::move(*metrics)});
+                      TRY(session_metrics(query, filter.range.value_or(TimeRange{}), usable ? memory.get() : nullptr));
+                  return shared<SessionFigures>(SessionFigures{filter, std::move(metrics)});
                 });
 }
 
@@ -335,11 +331,9 @@ std::shared_ptr<const SessionSummary> SessionAnalysis::summary(const EventFilter
 std::shared_ptr<const RangeActivity> SessionAnalysis::activity() {
   if (activity_.asked_s < 0 && hold()) return nullptr;
   const auto both = ask(activity_, [](const QueryContext& query) -> Found<Activity> {
-    auto index = ActivityIndex::build(query);
-    if (!index) return index.error();
-    auto whole = range_activity(query, {}, index->get());
-    if (!whole) return whole.error();
-    return shared<Activity>(Activity{*index, *whole});
+    auto index = TRY(ActivityIndex::build(query));
+    auto whole = TRY(range_activity(query, {}, index.get()));
+    return shared<Activity>(Activity{index, whole});
   });
   return both ? both->whole : nullptr;
 }
@@ -387,9 +381,8 @@ void SessionAnalysis::ask_line_events(std::string path, std::uint32_t line) {
   line_events_ = start([path = std::move(path), line, filter = filter_,
                         known = known_mask(filter_)](const QueryContext& query) -> Result<LineEvents> {
     QueryContext filtered = query;
-    auto passing = filter_mask(query, filter, known);
-    if (!passing) return passing.error();
-    filtered.mask = std::move(*passing);
+    auto passing = TRY(filter_mask(query, filter, known));
+    filtered.mask = std::move(passing);
     return events_of_line(filtered, path, line, TimeRange{}, kMostStepped);
   });
 }
@@ -416,11 +409,10 @@ void SessionAnalysis::search(const std::string& text) {
   ask(search_, key, {},
       [text, filter = filter_, known = known_mask(filter_),
        last = found_.value](const QueryContext& query) -> Found<EventSearch> {
-        const auto parsed = parse_search(text);
-        if (!parsed) return parsed.error();
+        const auto parsed = TRY(parse_search(text));
         QueryContext filtered = query;
         if (auto mask = filter_mask(query, filter, known)) filtered.mask = std::move(*mask);  // its own error is told
-        return shared(EventSearch::run(filtered, *parsed, lanes_on_timeline(*query.snapshot),
+        return shared(EventSearch::run(filtered, parsed, lanes_on_timeline(*query.snapshot),
                                        last ? last->mask().get() : nullptr));
       });
 }
@@ -440,11 +432,10 @@ std::shared_ptr<const HitList> SessionAnalysis::hit_list(const TimeRange& range)
   if (hit_list_.key.hits != hits) hit_list_.value = nullptr;
   return ask(hit_list_, {hits, range}, {.of = basis_of(found_), .busy_s = kRestSeconds, .ages = false},
              [hits, range](const QueryContext& query) -> Found<HitList> {
-               const auto found = hits->list(query, range, HitList::kMost);
-               if (!found) return found.error();
+               const auto found = TRY(hits->list(query, range, HitList::kMost));
                HitList list{.range = range, .hits = {}};
                EventReader reader(query.store, query.snapshot);
-               for (const SearchPosition& hit : *found) list.hits.push_back(hit_of(*query.snapshot, reader, hit));
+               for (const SearchPosition& hit : found) list.hits.push_back(hit_of(*query.snapshot, reader, hit));
                return shared<HitList>(std::move(list));
              });
 }
@@ -456,11 +447,9 @@ std::shared_ptr<const HitRank> SessionAnalysis::hit_rank(EventId event) {
   return ask(hit_rank_, {hits, event}, {.of = basis_of(found_), .ages = false},
              [hits, event](const QueryContext& query) -> Found<HitRank> {
                EventReader reader(query.store, query.snapshot);
-               const auto record = reader.read(event);
-               if (!record) return record.error();
-               const auto rank = hits->rank(reader, {record->begin_ns, event});
-               if (!rank) return rank.error();
-               return shared<HitRank>(HitRank{event, rank->is_hit ? rank->before + 1 : 0});
+               const auto record = TRY(reader.read(event));
+               const auto rank = TRY(hits->rank(reader, {record.begin_ns, event}));
+               return shared<HitRank>(HitRank{event, rank.is_hit ? rank.before + 1 : 0});
              });
 }
 
@@ -473,11 +462,10 @@ std::shared_ptr<const SessionSummary> SessionAnalysis::hit_summary(const TimeRan
                auto summary = summarise(query, wanted, nullptr, last);
                if (!summary) return summary;
                // What is only commentary on work is no part of the sums, but was found.
-               const auto passing = filter_mask(query, wanted, (*summary)->mask);
-               if (!passing) return passing.error();
+               const auto passing = TRY(filter_mask(query, wanted, (*summary)->mask));
                SessionSummary counted = **summary;
                for (const std::uint32_t lane : lanes_on_timeline(*query.snapshot)) {
-                 counted.events += (*passing)->count(lane);
+                 counted.events += passing->count(lane);
                }
                return shared<SessionSummary>(std::move(counted));
              });

@@ -495,9 +495,8 @@ std::shared_ptr<const T> SessionAnalysis::ask_of(Kept<T, Filtered<Question>>& an
   return ask(
       answer, {filter, question}, of_range,
       [filter, known = known_mask(filter, renewal.of), work = std::move(work)](const QueryContext& query) -> Found<T> {
-        const auto filtered = masked(query, filter, known);
-        if (!filtered) return filtered.error();
-        return work(*filtered);
+        const auto filtered = TRY(masked(query, filter, known));
+        return work(filtered);
       });
 }
 

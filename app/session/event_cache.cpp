@@ -197,7 +197,7 @@ void EventCache::step(const StepPlace& from, EventStep step, std::function<void(
         Arrived at{from, snapshot, std::nullopt};
         for (const EventStep& each : steps) {
           at.place.said.clear();
-          if (const Result<void> done = each(reader, at.place, control); !done) return done.error();
+          TRY(each(reader, at.place, control));
         }
         if (at.place.event) at.event = reader.read(*at.place.event);
         return at;

@@ -102,14 +102,13 @@ std::string SessionFilter::text() const {
 }
 
 Result<SessionFilter> make_filter(const FilterOptions& options, const Store& store) {
-  const auto filter = read_filter(options, store);
-  if (!filter) return filter.error();
+  const auto filter = TRY(read_filter(options, store));
   SessionFilter made;
-  made.filter = *filter;
+  made.filter = filter;
   WorkerPool pool;
   TaskControl control;
   const auto snapshot = store.snapshot();
-  auto mask = filter_mask({store, snapshot, pool, control}, *filter);
+  auto mask = filter_mask({store, snapshot, pool, control}, filter);
   if (!mask) return Error{fmt::format("{}{}", options.terms.empty() ? "" : "--filter: ", mask.message())};
   made.mask = std::move(*mask);
   made.passing = count_passing(*snapshot, made.mask.get());

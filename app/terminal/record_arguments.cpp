@@ -15,10 +15,8 @@ Result<capture::client::CapturePlan> RecordArguments::plan(const std::string& ou
   plan.places = capture::request::split_names(places_);
   if (watch_) plan.mode = capture::wire::StartMode::watch;
   if (take_up_) plan.mode = capture::wire::StartMode::take_up;
-  Result<std::vector<capture::request::KindChoice>> chosen =
-      kind_options_.choices(capture::request::split_names(kinds_));
-  if (!chosen) return chosen.error();
-  plan.request.kinds = std::move(*chosen);
+  std::vector<capture::request::KindChoice> chosen = TRY(kind_options_.choices(capture::request::split_names(kinds_)));
+  plan.request.kinds = std::move(chosen);
   if (!program_.empty()) {
     plan.request.program = program_.front();
     plan.request.arguments.assign(program_.begin() + 1, program_.end());

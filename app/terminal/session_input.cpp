@@ -62,19 +62,18 @@ Result<void> with_progress(const std::string& title, const CommandRun& run, cons
 Result<OpenedSession> open_input(const std::vector<std::string>& paths, const OpenSessionOptions& options,
                                  const CommandRun& run, bool reports_quality) {
   OutputAccess::narrow_to(paths);
-  const Result<InputPaths> inputs = InputPaths::read(paths);
-  if (!inputs) return inputs.error();
+  const InputPaths inputs = TRY(InputPaths::read(paths));
   std::optional<Result<OpenedSession>> session;
   const std::string what = paths.size() == 1 ? paths.front() : fmt::format("{} files", paths.size());
   const Result<void> done = with_progress("Reading " + what, run, [&](JobControl& control) -> Result<void> {
-    session.emplace(load_session(inputs->paths(), options, control));
+    session.emplace(load_session(inputs.paths(), options, control));
     return {};
   });
   if (!done) return done.error();
-  if (!session->ok()) return Error{inputs->shown(session->message())};
-  (*session)->keeper = inputs->keeper();
-  if (!(*session)->note.empty()) run.say("accelscope: " + inputs->shown((*session)->note));
-  if (!reports_quality) say_what_is_missing(*(*session)->store->snapshot(), *inputs, inputs->shown(what), run);
+  if (!session->ok()) return Error{inputs.shown(session->message())};
+  (*session)->keeper = inputs.keeper();
+  if (!(*session)->note.empty()) run.say("accelscope: " + inputs.shown((*session)->note));
+  if (!reports_quality) say_what_is_missing(*(*session)->store->snapshot(), inputs, inputs.shown(what), run);
   return std::move(*session);
 }
 

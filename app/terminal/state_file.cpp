@@ -34,15 +34,14 @@ constexpr int kQuietFrames = 2;  // of the three that a window draws after an in
 
 // A reader never sees half of it. It is of this moment alone: nothing waits for the disk.
 [[nodiscard]] Result<void> write_state(const std::string& path, const std::string& text) {
-  const Result<std::string> draft = draft_beside(path);
-  if (!draft) return draft.error();
-  std::ofstream file(*draft, std::ios::binary);
+  const std::string draft = TRY(draft_beside(path));
+  std::ofstream file(draft, std::ios::binary);
   file << text;
   file.close();
   std::error_code failure;
-  if (file) std::filesystem::rename(*draft, path, failure);
+  if (file) std::filesystem::rename(draft, path, failure);
   if (file && !failure) return {};
-  remove_file(*draft);
+  remove_file(draft);
   return Error{path + ": cannot be written; check the folder"};
 }
 

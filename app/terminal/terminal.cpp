@@ -127,9 +127,8 @@ Result<InputPaths> InputPaths::read(std::vector<std::string> given) {
   for (std::string& path : inputs.paths_) {
     if (path != kStandardStream && !can_be_read_once(path)) continue;
     if (!inputs.folder_) {
-      Result<std::shared_ptr<OwnTemporaryFolder>> folder = OwnTemporaryFolder::make("pipe");
-      if (!folder) return folder.error();
-      inputs.folder_ = std::move(*folder);
+      std::shared_ptr<OwnTemporaryFolder> folder = TRY(OwnTemporaryFolder::make("pipe"));
+      inputs.folder_ = std::move(folder);
     }
     // Pipes in different folders may have one name, which formats and sessions go by: a folder for each.
     const fs::path folder = fs::path(inputs.folder_->path()) / std::to_string(inputs.copies_.size());
@@ -137,7 +136,7 @@ Result<InputPaths> InputPaths::read(std::vector<std::string> given) {
     fs::create_directory(folder, failure);
     const std::string name = path == kStandardStream ? kInputName : fs::path(path).filename().string();
     const std::string copy = (folder / name).string();
-    if (auto copied = copy_once(path, copy); !copied) return copied.error();
+    TRY(copy_once(path, copy));
     inputs.copies_.emplace_back(copy, path);
     path = copy;
   }
@@ -160,9 +159,8 @@ Result<FileTarget> FileTarget::open(const std::string& path, const CommandRun& r
   if (path != kStandardStream) target.node_ = path;
   if (target.node_.empty() && run.streams.out_is_terminal)
     return Error{"-: this is no text for a terminal; pipe it on, or name a file"};
-  Result<std::shared_ptr<OwnTemporaryFolder>> folder = OwnTemporaryFolder::make("pipe");
-  if (!folder) return folder.error();
-  target.folder_ = std::move(*folder);
+  std::shared_ptr<OwnTemporaryFolder> folder = TRY(OwnTemporaryFolder::make("pipe"));
+  target.folder_ = std::move(folder);
   target.path_ = (fs::path(target.folder_->path()) / kOutputName).string();
   return target;
 }

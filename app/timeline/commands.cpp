@@ -20,9 +20,8 @@ void step(const TimelineHand& hand, bool after, bool same_name) {
   if (!tab.selected) return;
   const auto to_neighbour = [after, same_name](EventReader& reader, StepPlace& place,
                                                const TaskControl& control) -> Result<void> {
-    const auto found = reader.neighbour(*place.event, after, same_name, control);
-    if (!found) return found.error();
-    if (*found) place.event = *found;
+    const auto found = TRY(reader.neighbour(*place.event, after, same_name, control));
+    if (found) place.event = found;
     return {};
   };
   step_selection(tab, to_neighbour, [&tab, &state](const StepPlace& place) {
@@ -159,10 +158,9 @@ void open_groups(const TimelineHand& hand, bool open) {
                                                         const ViewRange& view) {
   const auto found = reader.event_at(lane, ns, whole_time(view.span_ns()));
   if (!found || !*found) return found;
-  const Result<EventRecord> event = reader.read(**found);
-  if (!event) return event.error();
+  const EventRecord event = TRY(reader.read(**found));
   const bool in_view =
-      static_cast<double>(event->end_ns) >= view.begin_ns && static_cast<double>(event->begin_ns) <= view.end_ns;
+      static_cast<double>(event.end_ns) >= view.begin_ns && static_cast<double>(event.begin_ns) <= view.end_ns;
   return in_view ? found : Result(std::optional<EventId>());
 }
 
@@ -170,22 +168,20 @@ void open_groups(const TimelineHand& hand, bool open) {
 [[nodiscard]] EventStep lane_step(std::vector<LaneSnapshot> lanes, const ViewRange& view, bool up) {
   return [lanes = std::move(lanes), view, up](EventReader& reader, StepPlace& place,
                                               const TaskControl& control) -> Result<void> {
-    const Result<EventRecord> from = reader.read(*place.event);
-    if (!from) return from.error();
-    if (place.lane_step.event != from->id) {
-      const double middle = (static_cast<double>(from->begin_ns) + static_cast<double>(from->end_ns)) / 2;
+    const EventRecord from = TRY(reader.read(*place.event));
+    if (place.lane_step.event != from.id) {
+      const double middle = (static_cast<double>(from.begin_ns) + static_cast<double>(from.end_ns)) / 2;
       place.lane_step.ns = whole_time(std::clamp(middle, view.begin_ns, view.end_ns));
     }
-    const auto is_own = [&](const LaneSnapshot& lane) { return lane.number() == lane_of(from->id); };
+    const auto is_own = [&](const LaneSnapshot& lane) { return lane.number() == lane_of(from.id); };
     std::size_t at = static_cast<std::size_t>(std::ranges::find_if(lanes, is_own) - lanes.begin());
     if (at == lanes.size()) return {};
     while (up ? at-- > 0 : ++at < lanes.size()) {
       if (control.cancelled()) return cancelled_error();
-      const auto event = event_near(reader, lanes[at], place.lane_step.ns, view);
-      if (!event) return event.error();
-      if (!*event) continue;
-      place.event = *event;
-      place.lane_step.event = **event;
+      const auto event = TRY(event_near(reader, lanes[at], place.lane_step.ns, view));
+      if (!event) continue;
+      place.event = event;
+      place.lane_step.event = *event;
       return {};
     }
     return {};

@@ -207,9 +207,8 @@ constexpr std::array<std::pair<std::string_view, ReadPart>, 8> kParts = {{{"rang
 Result<void> read_part(const Part& part, ViewLink& link) {
   for (const auto& [name, read] : kParts) {
     if (name != part.name) continue;
-    const Result<Elements> elements = elements_of(part);
-    if (!elements) return elements.error();
-    return read(part, *elements, link);
+    const Elements elements = TRY(elements_of(part));
+    return read(part, elements, link);
   }
   link.passed_over.emplace_back(part.name);
   return {};
@@ -275,7 +274,7 @@ std::string to_text(const ViewLink& link) {
 
 Result<ViewLink> read_view_link(std::string_view typed) {
   const std::string text = without_white_space(typed);
-  if (const Result<void> head = check_head(text); !head) return head.error();
+  TRY(check_head(text));
   ViewLink link;
   for (std::size_t at = text.find(';'); at != std::string::npos;) {
     const std::size_t begin = at + 1;
@@ -290,7 +289,7 @@ Result<ViewLink> read_view_link(std::string_view typed) {
                       begin + 1, whole.substr(0, kQuoted))};
     }
     const Part part{whole.substr(0, equals), whole.substr(equals + 1), begin};
-    if (const Result<void> read = read_part(part, link); !read) return read.error();
+    TRY(read_part(part, link));
   }
   return link;
 }

@@ -87,9 +87,8 @@ Result<std::int64_t> side(std::string_view text, bool is_end, const TimeRange& s
                           const std::vector<Marker>& markers) {
   if (text.empty()) return is_end ? session.end_ns : session.begin_ns;
   if (!text.starts_with('#')) return parse_time(text, session.begin_ns, session.end_ns);
-  const Result<Marker> marker = find_marker(text.substr(1), markers);
-  if (!marker) return marker.error();
-  return is_end ? marker->end_ns.value_or(marker->ts_ns) : marker->ts_ns;
+  const Marker marker = TRY(find_marker(text.substr(1), markers));
+  return is_end ? marker.end_ns.value_or(marker.ts_ns) : marker.ts_ns;
 }
 
 }  // namespace
@@ -220,12 +219,11 @@ void SessionMarkerSets::remove(SessionTab& tab, const std::string& name) {
 
 Result<std::size_t> SessionMarkerSets::import_text(SessionTab& tab, std::string_view text) {
   (void)of(tab);
-  const Result<MarkerSets> found = MarkerSets::from_text(text);
-  if (!found) return found.error();
-  if (found->all().empty()) return Error{"the file holds no set of markers; export one in the Markers panel"};
-  for (const MarkerSet& set : found->all()) sets_.put(set.name, set.markers);
+  const MarkerSets found = TRY(MarkerSets::from_text(text));
+  if (found.all().empty()) return Error{"the file holds no set of markers; export one in the Markers panel"};
+  for (const MarkerSet& set : found.all()) sets_.put(set.name, set.markers);
   keep(tab);
-  return found->all().size();
+  return found.all().size();
 }
 
 Result<void> SessionMarkerSets::load(SessionTab& tab, const std::string& name, LoadMarkers how) {
@@ -265,18 +263,15 @@ Result<TimeRange> parse_marker_range(std::string_view text, const TimeRange& ses
   TimeRange range;
   const std::size_t middle = middle_of(text, markers);
   if (middle == std::string_view::npos) {
-    const Result<Marker> span = find_marker(text.substr(1), markers);
-    if (!span) return span.error();
-    if (!span->end_ns) {
+    const Marker span = TRY(find_marker(text.substr(1), markers));
+    if (!span.end_ns) {
       return Error{fmt::format("{} is one point in time; a range has two sides, such as {}:#other", text, text)};
     }
-    range = {span->ts_ns, *span->end_ns};
+    range = {span.ts_ns, *span.end_ns};
   } else {
-    const Result<std::int64_t> begin = side(text.substr(0, middle), false, session, markers);
-    if (!begin) return begin.error();
-    const Result<std::int64_t> end = side(text.substr(middle + 1), true, session, markers);
-    if (!end) return end.error();
-    range = {*begin, *end};
+    const std::int64_t begin = TRY(side(text.substr(0, middle), false, session, markers));
+    const std::int64_t end = TRY(side(text.substr(middle + 1), true, session, markers));
+    range = {begin, end};
   }
   if (range.empty()) {
     return Error{fmt::format("the range \"{}\" is empty: {} is not before {}", text, format_time_exact(range.begin_ns),
@@ -291,10 +286,9 @@ Result<TimeRange> parse_place(std::string_view text, const TimeRange& session, c
   const Result<Marker> marker =
       text.starts_with('#') ? find_marker(text.substr(1), markers) : Result<Marker>(Error{""});
   if (!one || (marker && marker->end_ns)) return parse_marker_range(text, session, markers);
-  const Result<std::int64_t> at = side(text, false, session, markers);
-  if (!at) return at.error();
+  const std::int64_t at = TRY(side(text, false, session, markers));
   const std::int64_t half = std::max<std::int64_t>(1, span_ns / 2);
-  return TimeRange{*at - half, *at + half};
+  return TimeRange{at - half, at + half};
 }
 
 }  // namespace accelscope::app

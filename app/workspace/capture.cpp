@@ -53,9 +53,8 @@ class DemoLink final : public SessionLink {
   Result<void> begin(std::shared_ptr<Store> store, const capture::client::CaptureSessionOptions& options) {
     capture::client::CapturePlan plan;
     plan.places = {agent_->address().text()};
-    auto session = capture::client::CaptureSession::begin(std::move(plan), std::move(store), options);
-    if (!session) return session.error();
-    session_ = std::move(*session);
+    auto session = TRY(capture::client::CaptureSession::begin(std::move(plan), std::move(store), options));
+    session_ = std::move(session);
     return {};
   }
   ~DemoLink() override {
@@ -131,7 +130,7 @@ Result<std::unique_ptr<LiveLink>> make_demo_link(std::shared_ptr<Store> store,
   });
   if (!agent) return agent.error();
   auto link = std::make_unique<DemoLink>(std::move(*agent));
-  if (auto begun = link->begin(std::move(store), session_options); !begun) return begun.error();
+  TRY(link->begin(std::move(store), session_options));
   return std::unique_ptr<LiveLink>(std::move(link));
 }
 
@@ -161,9 +160,8 @@ void Workspace::start(Starting starting, const std::string& job_title, BeginLink
     auto store = Store::create({.memory_budget_bytes = default_memory_budget(), .spill_directory = {}});
     if (!store) return store.error();
     result->store = std::move(*store);
-    auto link = begin(result->store);
-    if (!link) return link.error();
-    result->link = std::move(*link);
+    auto link = TRY(begin(result->store));
+    result->link = std::move(link);
     return {};
   };
   starting.job = std::make_unique<BackgroundJob>(job_title, std::move(work), options_.wake);

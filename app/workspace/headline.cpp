@@ -36,7 +36,7 @@ constexpr std::size_t kHeadlineFields = 9;  // at least; processes, findings and
 [[nodiscard]] Result<std::string> activity_of(const QueryContext& query, const TimeRange& range) {
   std::vector<double> cells(Headline::kCells);
   for (const std::uint32_t lane : lanes_that_work(*query.snapshot)) {
-    if (Result<void> added = add_busy_time(query, lane, range, cells); !added) return added.error();
+    TRY(add_busy_time(query, lane, range, cells));
   }
   const double most = *std::ranges::max_element(cells);
   if (most <= 0) return std::string();
@@ -68,15 +68,13 @@ constexpr std::size_t kHeadlineFields = 9;  // at least; processes, findings and
     return {};
   }
   if (headline.events > Headline::kMostForFindings) {
-    const auto report = report_errors(query, {});
-    if (!report) return report.error();
-    if (!(*report)->errors.empty()) headline.error = (*report)->errors.front().name;
+    const auto report = TRY(report_errors(query, {}));
+    if (!report->errors.empty()) headline.error = report->errors.front().name;
     return {};
   }
-  const auto advice = find_advice(query, {});
-  if (!advice) return advice.error();
-  headline.findings = (*advice)->findings.size();
-  if (const Finding* const error = reported_error(**advice); error != nullptr) headline.error = error->tab;
+  const auto advice = TRY(find_advice(query, {}));
+  headline.findings = advice->findings.size();
+  if (const Finding* const error = reported_error(*advice); error != nullptr) headline.error = error->tab;
   return {};
 }
 
@@ -95,15 +93,13 @@ Result<Headline> find_headline(const QueryContext& query, std::int64_t saved_uni
                     .duration_ns = snapshot.end_ns - snapshot.begin_ns,
                     .warnings = count_warnings(snapshot),
                     .saved_unix_s = saved_unix_s};
-  const auto terms = session_terms(query);
-  if (!terms) return terms.error();
-  const TimeRange range = terms->work.value_or(terms->session);
-  headline.work_ns = terms->work ? range.length_ns() : 0;
-  auto activity = activity_of(query, range);
-  if (!activity) return activity.error();
-  headline.activity = std::move(*activity);
+  const auto terms = TRY(session_terms(query));
+  const TimeRange range = terms.work.value_or(terms.session);
+  headline.work_ns = terms.work ? range.length_ns() : 0;
+  auto activity = TRY(activity_of(query, range));
+  headline.activity = std::move(activity);
   headline.processes = processes_of(snapshot);
-  if (const Result<void> added = add_findings(query, last, headline); !added) return added.error();
+  TRY(add_findings(query, last, headline));
   return headline;
 }
 

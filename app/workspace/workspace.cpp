@@ -250,9 +250,8 @@ void Workspace::open(const std::string& typed_path) {
   }
   auto work = [this, path, before, result](JobControl& control) -> Result<void> {
     for (const auto& closing : before) closing->wait();
-    auto opened = open_session({path}, {.source_roots = options_.source_roots}, pool_, control);
-    if (!opened) return opened.error();
-    result->emplace(std::move(*opened));
+    auto opened = TRY(open_session({path}, {.source_roots = options_.source_roots}, pool_, control));
+    result->emplace(std::move(opened));
     return {};
   };
   auto job = std::make_unique<BackgroundJob>("Opening " + file_name(path), std::move(work), options_.wake);
@@ -269,9 +268,8 @@ void Workspace::open(const std::vector<std::string>& typed_paths) {
   auto result = std::make_shared<std::optional<OpenedSession>>();
   auto work = [this, paths, result](JobControl& control) -> Result<void> {
     if (!capture::sources::are_of_one_run(paths)) return {};
-    auto opened = open_session(paths, {.source_roots = options_.source_roots}, pool_, control);
-    if (!opened) return opened.error();
-    result->emplace(std::move(*opened));
+    auto opened = TRY(open_session(paths, {.source_roots = options_.source_roots}, pool_, control));
+    result->emplace(std::move(opened));
     return {};
   };
   auto job =

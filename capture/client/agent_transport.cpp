@@ -109,9 +109,8 @@ class AddressTransport final : public AgentTransport {
 
   Result<std::optional<security::Token>> token() override {
     if (!options_.token_file.empty()) {
-      Result<security::Token> token = security::load_token(options_.token_file);
-      if (!token) return token.error();
-      return std::optional(std::move(token).value());
+      security::Token token = TRY(security::load_token(options_.token_file));
+      return std::optional(std::move(token));
     }
     // This user's own agent, if it is one on this machine; the token of another would only be a wrong one.
     if (!system::is_loopback(address_)) return std::optional<security::Token>();
@@ -239,16 +238,15 @@ class HostTransport final : public AgentTransport, private reach::HostProgress {
 
   Result<system::Descriptor> open() {
     if (!prepared_) {
-      if (Result<void> ready = host_->prepare(*this); !ready) return ready.error();
+      TRY(host_->prepare(*this));
       prepared_ = true;
-      Result<security::Token> token = security::Token::parse(host_->token());
-      if (!token) return token.error();
+      security::Token token = TRY(security::Token::parse(host_->token()));
       {
         const std::lock_guard lock(mutex_);
-        token_ = std::move(token).value();
+        token_ = std::move(token);
       }
       if (!options_.folder.empty()) {
-        if (Result<void> kept = write_running_agent(options_.folder, host_->running()); !kept) return kept.error();
+        TRY(write_running_agent(options_.folder, host_->running()));
       }
     }
     return host_->open_stream(*this);
@@ -273,18 +271,15 @@ class HostTransport final : public AgentTransport, private reach::HostProgress {
 
 Result<std::unique_ptr<AgentTransport>> make_agent_transport(const std::string& text, PromptQueue& prompts,
                                                              AgentTransportOptions options) {
-  const Result<reach::Place> place = reach::parse_place(text);
-  if (!place) return place.error();
-  if (place.value().kind != reach::Place::Kind::address) {
-    return std::unique_ptr<AgentTransport>(std::make_unique<HostTransport>(place.value(), prompts, std::move(options)));
+  const reach::Place place = TRY(reach::parse_place(text));
+  if (place.kind != reach::Place::Kind::address) {
+    return std::unique_ptr<AgentTransport>(std::make_unique<HostTransport>(place, prompts, std::move(options)));
   }
-  const Result<system::Address> address = system::parse_address(place.value().address);
-  if (!address) return address.error();
-  if (address.value().port == 0) {
+  const system::Address address = TRY(system::parse_address(place.address));
+  if (address.port == 0) {
     return Error{text + ": port 0 is for listening only; type the port that the agent printed"};
   }
-  return std::unique_ptr<AgentTransport>(
-      std::make_unique<AddressTransport>(address.value(), prompts, std::move(options)));
+  return std::unique_ptr<AgentTransport>(std::make_unique<AddressTransport>(address, prompts, std::move(options)));
 }
 
 }  // namespace accelscope::capture::client

@@ -362,9 +362,8 @@ Result<void> CaptureSession::Implementation::connect(const std::shared_ptr<Captu
   transport.accept_new_agents = options.accept_new_agents;
   transport.folder = agent_folder;
   transport.on_step = [step = agent->step](const std::string& text) { step->set(text); };
-  Result<std::unique_ptr<AgentTransport>> made = make_agent_transport(place, prompts, std::move(transport));
-  if (!made) return made.error();
-  agent->transport = std::move(made).value();
+  std::unique_ptr<AgentTransport> made = TRY(make_agent_transport(place, prompts, std::move(transport)));
+  agent->transport = std::move(made);
   ConnectionOptions connection;
   connection.connector = agent->transport->connector();
   connection.place = place;
@@ -475,9 +474,9 @@ CaptureSession::~CaptureSession() {
 Result<std::unique_ptr<CaptureSession>> CaptureSession::begin(CapturePlan plan, std::shared_ptr<Store> store,
                                                               CaptureSessionOptions options) {
   if (plan.places.empty()) return Error{"name where to capture: local, HOST:PORT or ssh://HOST"};
-  if (Result<void> results = check_results_folder(plan); !results) return results.error();
+  TRY(check_results_folder(plan));
   auto impl = std::make_unique<Implementation>(std::move(plan), std::move(store), std::move(options));
-  if (Result<void> made = impl->make_folder(); !made) return made.error();
+  TRY(impl->make_folder());
   for (const std::string& place : impl->plan.places) {
     Result<void> begun = impl->begin_agent(place);
     if (begun) continue;
@@ -489,14 +488,13 @@ Result<std::unique_ptr<CaptureSession>> CaptureSession::begin(CapturePlan plan, 
 
 Result<std::unique_ptr<CaptureSession>> CaptureSession::recover(const Recoverable& left, std::shared_ptr<Store> store,
                                                                 CaptureSessionOptions options) {
-  if (Result<void> results = check_results_folder(left.plan); !results) return results.error();
-  Result<std::unique_ptr<RecoveryFolder>> folder = RecoveryFolder::open(left.folder);
-  if (!folder) return folder.error();
+  TRY(check_results_folder(left.plan));
+  std::unique_ptr<RecoveryFolder> folder = TRY(RecoveryFolder::open(left.folder));
   auto impl = std::make_unique<Implementation>(left.plan, std::move(store), std::move(options));
-  impl->folder = std::move(folder).value();
+  impl->folder = std::move(folder);
   if (const Result<RecoveryPlan> kept = RecoveryFolder::read_plan(left.folder); kept) impl->viewer_id = kept->viewer_id;
   for (const std::filesystem::path& agent : list_agent_folders(left.folder)) {
-    if (Result<void> recovered = impl->recover_agent(agent); !recovered) return recovered.error();
+    TRY(impl->recover_agent(agent));
   }
   return std::make_unique<CaptureSession>(std::move(impl));
 }
@@ -582,10 +580,9 @@ std::vector<Recoverable> find_recoverable(const std::string& recovery_directory)
 }
 
 Result<Recoverable> read_recoverable(const std::string& folder) {
-  Result<RecoveryPlan> kept = RecoveryFolder::read_plan(folder);
-  if (!kept) return kept.error();
+  RecoveryPlan kept = TRY(RecoveryFolder::read_plan(folder));
   if (RecoveryFolder::in_use(folder)) return Error{folder + ": belongs to a capture that is still running"};
-  Recoverable left{folder, std::move(kept->plan), std::move(kept->title), kept->begun_unix_s, 0, 0};
+  Recoverable left{folder, std::move(kept.plan), std::move(kept.title), kept.begun_unix_s, 0, 0};
   for (const std::filesystem::path& agent : list_agent_folders(folder)) {
     const log::FrameLogContent content = log::FrameLog::survey(agent);
     left.bytes += content.bytes;

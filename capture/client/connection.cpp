@@ -30,9 +30,8 @@ wire::Frame encode_clock_pair(const ClockPair& pair) {
 }
 
 Result<ClockPair> decode_clock_pair(ByteView body) {
-  const Result<KeptPair> kept = read_fields<KeptPair>(body, "reading of clocks");
-  if (!kept) return kept.error();
-  return ClockPair{kept->report.agent_ns, kept->report.viewer_ns, kept->uncertainty_ns};
+  const KeptPair kept = TRY(read_fields<KeptPair>(body, "reading of clocks"));
+  return ClockPair{kept.report.agent_ns, kept.report.viewer_ns, kept.uncertainty_ns};
 }
 
 std::string HostNames::name(const std::string& host, const std::string& place) {
@@ -115,14 +114,14 @@ Result<void> AgentFeed::take(const wire::Gap& gap) {
 }
 
 Result<std::string> AgentFeed::finish(const wire::StreamEnd& end) {
-  if (Result<void> told = tick(true); !told) return told.error();
+  TRY(tick(true));
   if (!facts_.end) {
     facts_.end = end;
     facts_.state = wire::CaptureState::ended;
-    if (Result<void> kept = log(wire::encode(end)); !kept) return kept.error();
-    if (Result<void> kept = write_facts(); !kept) return kept.error();
+    TRY(log(wire::encode(end)));
+    TRY(write_facts());
     if (const Result<void> synced = log_ ? log_->sync() : Result<void>(); !synced) {
-      if (Result<void> lost = lose_log(synced.error()); !lost) return lost.error();
+      TRY(lose_log(synced.error()));
     }
   }
   return ingest_.finish(end);
@@ -174,18 +173,17 @@ Result<void> AgentFeed::replay() {
   if (facts) facts_ = facts.value();
   facts_.end.reset();  // it comes with the frames
   log::FrameLogRecovery found;
-  Result<std::unique_ptr<log::FrameLog>> log =
-      log::FrameLog::open_existing(options_.folder, {.capture_id = facts_.capture_id}, found);
-  if (!log) return log.error();
+  std::unique_ptr<log::FrameLog> log =
+      TRY(log::FrameLog::open_existing(options_.folder, {.capture_id = facts_.capture_id}, found));
   ingest::LoggedFrames frames(options_.folder, "recovery files", ingest_);
   const Result<void> read = frames.read([] { return true; }, [this](const wire::Frame& frame) { replay(frame); });
   if (!read) return read;
-  log_ = std::move(log).value();
+  log_ = std::move(log);
   log_->request_sync();
   if (Result<void> told = tick(true); !told) return told;
   if (Result<void> noted = frames.finish(sink(0)); !noted) return noted;
   if (facts_.end) {
-    if (const Result<std::string> compared = ingest_.finish(*facts_.end); !compared) return compared.error();
+    TRY(ingest_.finish(*facts_.end));
   }
   if (found.cut_bytes == 0) return {};
   return note({"recovery_cut", found.cut_bytes,
@@ -272,14 +270,12 @@ wire::Hello Connection::Implementation::hello() const {
 Result<void> Connection::Implementation::begin_proof() {
   std::optional<security::Token> token = told_token;
   if (!token && options.token) {
-    Result<std::optional<security::Token>> known = options.token();
-    if (!known) return known.error();
-    token = std::move(known).value();
+    std::optional<security::Token> known = TRY(options.token());
+    token = std::move(known);
   }
   token_known = token.has_value();
-  Result<security::ViewerProof> begun = security::ViewerProof::begin(std::move(token));
-  if (!begun) return begun.error();
-  proof = std::move(begun).value();
+  security::ViewerProof begun = TRY(security::ViewerProof::begin(std::move(token)));
+  proof = std::move(begun);
   return {};
 }
 

@@ -113,15 +113,13 @@ class Probe final : public wire::LinkHandler {
 
 Result<Reached> reach(const std::string& place, const std::string& token_file, const wire::LinkLimits& limits,
                       const std::function<bool()>& cancelled) {
-  const Result<reach::Place> parsed = reach::parse_place(place);
-  if (!parsed) return parsed.error();
-  if (parsed.value().kind != reach::Place::Kind::address) return Reached{0, place, {}};
+  const reach::Place parsed = TRY(reach::parse_place(place));
+  if (parsed.kind != reach::Place::Kind::address) return Reached{0, place, {}};
   PromptQueue nobody(false);
   AgentTransportOptions options;
   options.token_file = token_file;
-  Result<std::unique_ptr<AgentTransport>> transport = make_agent_transport(place, nobody, options);
-  if (!transport) return transport.error();
-  return Probe(place, *transport.value(), limits, cancelled).run();
+  std::unique_ptr<AgentTransport> transport = TRY(make_agent_transport(place, nobody, options));
+  return Probe(place, *transport, limits, cancelled).run();
 }
 
 }  // namespace accelscope::capture::client

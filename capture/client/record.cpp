@@ -161,12 +161,10 @@ bool goes_on(const CapturePlan& plan, const std::string& output_path) {
 }
 
 Result<RecordReport> record(const RecordOptions& options) {
-  Result<std::unique_ptr<Store>> created = Store::create(options.store);
-  if (!created) return created.error();
-  const std::shared_ptr<Store> store = std::move(created).value();
-  Result<std::unique_ptr<CaptureSession>> opened = open_session(options, store);
-  if (!opened) return opened.error();
-  CaptureSession& session = *opened.value();
+  std::unique_ptr<Store> created = TRY(Store::create(options.store));
+  const std::shared_ptr<Store> store = std::move(created);
+  std::unique_ptr<CaptureSession> opened = TRY(open_session(options, store));
+  CaptureSession& session = *opened;
   const bool shown = follow(session, options);
 
   const CaptureStatus status = session.status();

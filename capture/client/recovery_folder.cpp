@@ -66,9 +66,8 @@ std::string fingerprint_of(const CapturePlan& plan, const std::string& salt) {
 }
 
 Result<system::Descriptor> take_lock(const fs::path& folder) {
-  Result<std::optional<system::Descriptor>> lock = system::try_lock(lock_path(folder).string());
-  if (!lock) return lock.error();
-  if (*lock) return std::move(**lock);
+  std::optional<system::Descriptor> lock = TRY(system::try_lock(lock_path(folder).string()));
+  if (lock) return std::move(*lock);
   return Error{fmt::format("{}: belongs to a capture that is still running", folder.string())};
 }
 
@@ -87,35 +86,30 @@ bool asks_the_same(const RecoveryPlan& kept, const CapturePlan& plan) {
 
 Result<std::unique_ptr<RecoveryFolder>> RecoveryFolder::create(const fs::path& folder, const RecoveryPlan& plan) {
   std::error_code failure;
-  if (Result<void> made = make_own_folder(folder.string(), Sharing::reading); !made) return made.error();
-  Result<system::Descriptor> lock = take_lock(folder);
-  if (!lock) return lock.error();
+  TRY(make_own_folder(folder.string(), Sharing::reading));
+  system::Descriptor lock = TRY(take_lock(folder));
   if (fs::exists(plan_path(folder), failure)) {
     return Error{
         fmt::format("{}: holds a capture that was interrupted; recover it, or remove the folder", folder.string())};
   }
-  const Result<std::string> salt = system::random_hex(kSaltBytes);
-  if (!salt) return salt.error();
+  const std::string salt = TRY(system::random_hex(kSaltBytes));
   RecoveryPlan kept = plan;
-  kept.salt = salt.value();
+  kept.salt = salt;
   kept.fingerprint = fingerprint_of(plan.plan, kept.salt);
-  if (Result<void> written = write_own_file(plan_path(folder).string(), sealed(kPlanMagic, kVersion, kept)); !written) {
-    return written.error();
-  }
-  return std::unique_ptr<RecoveryFolder>(new RecoveryFolder(folder, std::move(lock).value()));
+  TRY(write_own_file(plan_path(folder).string(), sealed(kPlanMagic, kVersion, kept)));
+  return std::unique_ptr<RecoveryFolder>(new RecoveryFolder(folder, std::move(lock)));
 }
 
 Result<std::unique_ptr<RecoveryFolder>> RecoveryFolder::open(const fs::path& folder) {
-  if (const Result<RecoveryPlan> plan = read_plan(folder); !plan) return plan.error();
-  Result<system::Descriptor> lock = take_lock(folder);
-  if (!lock) return lock.error();
-  std::unique_ptr<RecoveryFolder> opened(new RecoveryFolder(folder, std::move(lock).value()));
+  TRY(read_plan(folder));
+  system::Descriptor lock = TRY(take_lock(folder));
+  std::unique_ptr<RecoveryFolder> opened(new RecoveryFolder(folder, std::move(lock)));
   opened->last_agent_ = static_cast<std::uint32_t>(list_agent_folders(folder).size());
   return opened;
 }
 
 Result<RecoveryPlan> RecoveryFolder::read_plan(const fs::path& folder) {
-  if (Result<void> own = check_own_folder(folder.string(), Sharing::reading); !own) return own.error();
+  TRY(check_own_folder(folder.string(), Sharing::reading));
   const Error damaged{fmt::format("{}: holds no capture that can be recovered", folder.string())};
   std::uint32_t magic = 0;
   std::uint16_t version = 0;

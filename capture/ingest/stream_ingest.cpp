@@ -45,17 +45,16 @@ Result<void> StreamIngest::take(const wire::Gap& gap) {
 }
 
 Result<void> StreamIngest::take_definition(const wire::Frame& frame) {
-  Result<std::optional<Definition>> definition = decode_definition(frame.body);
-  if (!definition) return definition.error();
-  if (!definition.value()) {
+  std::optional<Definition> definition = TRY(decode_definition(frame.body));
+  if (!definition) {
     ++unknown_definitions_;
     return {};
   }
-  if (const auto* told = std::get_if<QualityEntry>(&**definition);
+  if (const auto* told = std::get_if<QualityEntry>(&*definition);
       told != nullptr && told->kind == wire::kDroppedEvents) {
     dropped_events_ += told->count;
   }
-  return sinks_.sink(frame.header.scope).define(*definition.value());
+  return sinks_.sink(frame.header.scope).define(*definition);
 }
 
 Result<void> StreamIngest::take_chunk(wire::Frame frame) {
@@ -123,7 +122,7 @@ Result<std::string> StreamIngest::finish(const wire::StreamEnd& end) {
                        "the agent is newer and sends records that this version skips; update accelscope"});
   }
   for (const QualityEntry& entry : entries) {
-    if (Result<void> kept = report(entry); !kept) return kept.error();
+    TRY(report(entry));
   }
   if (dropped_events_ > 0) {  // the agent's own entry says so in the session
     text += fmt::format(
@@ -207,17 +206,16 @@ Result<void> import_frames(const fs::path& folder, Store& store, const std::func
 Result<void> LoggedFrames::read(const std::function<bool()>& keep_going,
                                 const std::function<void(const wire::Frame&)>& other) {
   while (keep_going()) {
-    Result<std::optional<wire::Frame>> frame = reader_.next();
-    if (!frame) return frame.error();
-    if (!frame.value()) return {};
-    const wire::FrameType type = (*frame)->header.type;
+    std::optional<wire::Frame> frame = TRY(reader_.next());
+    if (!frame) return {};
+    const wire::FrameType type = frame->header.type;
     if (type == wire::FrameType::gap) {
-      const Result<wire::Gap> gap = wire::decode<wire::Gap>((*frame)->body);
+      const Result<wire::Gap> gap = wire::decode<wire::Gap>(frame->body);
       if (!gap || gap->last <= ingest_.last_sequence()) continue;
       if (Result<void> taken = ingest_.take(*gap); !taken) return taken;
-    } else if ((*frame)->header.sequence == 0) {
-      other(**frame);
-    } else if (Result<void> taken = take(std::move(**frame)); !taken) {
+    } else if (frame->header.sequence == 0) {
+      other(*frame);
+    } else if (Result<void> taken = take(std::move(*frame)); !taken) {
       return taken;
     }
   }

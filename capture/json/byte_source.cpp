@@ -79,9 +79,8 @@ class PackedSource : public ByteSource {
  protected:
   // The next packed bytes; empty at the end of the file.
   Result<std::span<char>> refill() {
-    const Result<std::size_t> count = packed_->read(buffer_);
-    if (!count) return count.error();
-    return std::span(buffer_).first(count.value());
+    const std::size_t count = TRY(packed_->read(buffer_));
+    return std::span(buffer_).first(count);
   }
   [[nodiscard]] Error broken(std::string_view what) const {
     return Error{
@@ -112,14 +111,13 @@ class GzipSource final : public PackedSource {
     const std::size_t wanted = stream_.avail_out;
     while (stream_.avail_out == wanted) {
       if (stream_.avail_in == 0) {
-        const Result<std::span<char>> more = refill();
-        if (!more) return more.error();
-        if (more.value().empty()) {
+        const std::span<char> more = TRY(refill());
+        if (more.empty()) {
           if (between_members_) return std::size_t{0};
           return broken("the gzip stream ends early");
         }
-        stream_.next_in = reinterpret_cast<Bytef*>(more.value().data());
-        stream_.avail_in = static_cast<uInt>(more.value().size());
+        stream_.next_in = reinterpret_cast<Bytef*>(more.data());
+        stream_.avail_in = static_cast<uInt>(more.size());
       }
       const int status = inflate(&stream_, Z_NO_FLUSH);
       between_members_ = status == Z_STREAM_END;
@@ -148,13 +146,12 @@ class ZstdSource final : public PackedSource {
     ZSTD_outBuffer target{out.data(), out.size(), 0};
     while (target.pos == 0 && target.size > 0) {
       if (input_.pos == input_.size && !flushing_) {
-        const Result<std::span<char>> more = refill();
-        if (!more) return more.error();
-        if (more.value().empty()) {
+        const std::span<char> more = TRY(refill());
+        if (more.empty()) {
           if (at_frame_end_) return std::size_t{0};
           return broken("the zstd stream ends early");
         }
-        input_ = {more.value().data(), more.value().size(), 0};
+        input_ = {more.data(), more.size(), 0};
       }
       const std::size_t status = ZSTD_decompressStream(context_.get(), &target, &input_);
       if (ZSTD_isError(status) != 0) return broken("the zstd stream is damaged");

@@ -62,21 +62,17 @@ std::vector<KindFacts> checked_kinds(std::span<const KindChoice> chosen) {
 
 Result<const CaptureKind*> find_kind(std::string_view name) {
   const std::vector<KindFacts> declared = declared_kinds();
-  const Result<const KindFacts*> facts = find_facts(name, declared);
-  if (!facts) return facts.error();
-  return &capture_kinds()[static_cast<std::size_t>(*facts - declared.data())];
+  const KindFacts* facts = TRY(find_facts(name, declared));
+  return &capture_kinds()[static_cast<std::size_t>(facts - declared.data())];
 }
 
 Result<std::string> describe_request(const CaptureRequest& request, const std::string& work_folder) {
   std::string text;
   for (const KindChoice& choice : request.kinds) {
-    const Result<const CaptureKind*> kind = find_kind(choice.name);
-    if (!kind) return kind.error();
-    const Result<OptionReader> options = read_options(**kind, choice);
-    if (!options) return options.error();
-    const Result<std::string> part = (*kind)->describe(request, *options, work_folder);
-    if (!part) return part.error();
-    text += (text.empty() ? "" : "; ") + *part;
+    const CaptureKind* kind = TRY(find_kind(choice.name));
+    const OptionReader options = TRY(read_options(*kind, choice));
+    const std::string part = TRY(kind->describe(request, options, work_folder));
+    text += (text.empty() ? "" : "; ") + part;
   }
   return text;
 }
@@ -90,17 +86,15 @@ std::vector<KindOption> joined_options(std::initializer_list<std::vector<KindOpt
 Result<OptionReader> read_options(const CaptureKind& kind, const KindChoice& choice) {
   Result<OptionReader> options = OptionReader::read(kind.declare(), choice);
   if (!options || kind.accept == nullptr) return options;
-  if (const Result<void> accepted = kind.accept(*options); !accepted) return accepted.error();
+  TRY(kind.accept(*options));
   return options;
 }
 
 Result<void> run_kind(KindRun run, EventSink& sink) {
-  const Result<const CaptureKind*> kind = find_kind(run.choice.name);
-  if (!kind) return kind.error();
-  const Result<OptionReader> options = read_options(**kind, run.choice);
-  if (!options) return options.error();
-  run.options = &*options;
-  return (*kind)->run(run, sink);
+  const CaptureKind* kind = TRY(find_kind(run.choice.name));
+  const OptionReader options = TRY(read_options(*kind, run.choice));
+  run.options = &options;
+  return kind->run(run, sink);
 }
 
 bool repeats(const KindChoice& choice) {

@@ -132,7 +132,7 @@ Result<void> FileReceiver::take(const wire::FilePiece& piece) {
 
 // Step by step, so that no link can lead elsewhere.
 Result<system::Descriptor> FileReceiver::open_parent(const fs::path& parent) {
-  if (Result<void> own = make_own_folder(folder_.string(), Sharing::group); !own) return own.error();
+  TRY(make_own_folder(folder_.string(), Sharing::group));
   system::Descriptor reached(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!reached) return system::system_error(folder_.string() + ": cannot open the folder");
   for (const std::string& part : parts_of(parent)) {
@@ -154,9 +154,8 @@ Result<void> FileReceiver::begin_file(const wire::FilePiece& piece) {
     return Error{fmt::format("{}: nobody asked for this file, so it was not taken", wire::printable(piece.path))};
   }
   const fs::path path(piece.path);
-  Result<system::Descriptor> parent = open_parent(path.parent_path());
-  if (!parent) return parent.error();
-  parent_ = std::move(parent).value();
+  system::Descriptor parent = TRY(open_parent(path.parent_path()));
+  parent_ = std::move(parent);
   path_ = piece.path;
   next_offset_ = 0;
   struct stat there {};

@@ -140,9 +140,8 @@ fs::path facts_path(const fs::path& folder) { return folder / "facts"; }
 fs::path frame_log_lock_path(const fs::path& folder) { return folder / "lock"; }
 
 Result<system::Descriptor> frame_log_take_lock(const fs::path& folder) {
-  Result<std::optional<system::Descriptor>> lock = system::try_lock(frame_log_lock_path(folder).string());
-  if (!lock) return lock.error();
-  if (*lock) return std::move(**lock);
+  std::optional<system::Descriptor> lock = TRY(system::try_lock(frame_log_lock_path(folder).string()));
+  if (lock) return std::move(*lock);
   return Error{fmt::format("{}: is written by another process that still runs", folder.string())};
 }
 
@@ -153,21 +152,19 @@ FrameLog::FrameLog(fs::path folder, FrameLogOptions options, system::Descriptor 
 FrameLog::~FrameLog() = default;
 
 Result<std::unique_ptr<FrameLog>> FrameLog::create(const fs::path& folder, const FrameLogOptions& options) {
-  if (Result<void> made = make_own_folder(folder.string(), Sharing::reading); !made) return made.error();
-  Result<system::Descriptor> lock = frame_log_take_lock(folder);
-  if (!lock) return lock.error();
+  TRY(make_own_folder(folder.string(), Sharing::reading));
+  system::Descriptor lock = TRY(frame_log_take_lock(folder));
   if (!list_segments(folder).empty()) {
     return Error{fmt::format("{}: holds frames of another capture; take another folder", folder.string())};
   }
-  return std::unique_ptr<FrameLog>(new FrameLog(folder, options, std::move(lock).value()));
+  return std::unique_ptr<FrameLog>(new FrameLog(folder, options, std::move(lock)));
 }
 
 Result<std::unique_ptr<FrameLog>> FrameLog::open_existing(const fs::path& folder, const FrameLogOptions& options,
                                                           FrameLogRecovery& found) {
-  if (Result<void> own = check_own_folder(folder.string(), Sharing::reading); !own) return own.error();
-  Result<system::Descriptor> lock = frame_log_take_lock(folder);
-  if (!lock) return lock.error();
-  std::unique_ptr<FrameLog> log(new FrameLog(folder, options, std::move(lock).value()));
+  TRY(check_own_folder(folder.string(), Sharing::reading));
+  system::Descriptor lock = TRY(frame_log_take_lock(folder));
+  std::unique_ptr<FrameLog> log(new FrameLog(folder, options, std::move(lock)));
   const Result<void> done = log->recover(found);
   log->options_.on_read = nullptr;
   if (!done) return done.error();
@@ -178,55 +175,50 @@ Result<void> FrameLog::recover(FrameLogRecovery& found) {
   const std::vector<std::uint32_t> numbers = list_segments(folder_);
   const OnRead on_read = options_.on_read ? options_.on_read : [](std::uint64_t /*bytes*/) { return true; };
   for (const std::uint32_t number : numbers) {
-    Result<Segment> segment = scan(segment_path(folder_, number), number == numbers.back(), on_read, found);
-    if (!segment) return segment.error();
+    Segment segment = TRY(scan(segment_path(folder_, number), number == numbers.back(), on_read, found));
     last_number_ = number;
-    segment.value().number = number;
-    damaged_ = damaged_ || segment->damaged;
-    last_sequence_ = std::max(last_sequence_, segment->last);
-    if (segment->bytes > 0) segments_.push_back(segment.value());
+    segment.number = number;
+    damaged_ = damaged_ || segment.damaged;
+    last_sequence_ = std::max(last_sequence_, segment.last);
+    if (segment.bytes > 0) segments_.push_back(segment);
   }
   std::error_code missing;
   if (!fs::exists(definitions_path(folder_), missing)) return {};
-  const Result<Segment> definitions = scan(definitions_path(folder_), true, on_read, found);
-  if (!definitions) return definitions.error();
-  definitions_bytes_ = definitions.value().bytes;
+  const Segment definitions = TRY(scan(definitions_path(folder_), true, on_read, found));
+  definitions_bytes_ = definitions.bytes;
   return {};
 }
 
 Result<FrameLog::Segment> FrameLog::scan(const fs::path& path, bool last, const OnRead& on_read,
                                          FrameLogRecovery& found) {
-  const Result<SegmentReader> file = SegmentReader::open(path);
-  if (!file) return file.error();
-  const Result<std::uint64_t> size = file.value().size();
-  if (!size) return size.error();
+  const SegmentReader file = TRY(SegmentReader::open(path));
+  const std::uint64_t size = TRY(file.size());
   Segment segment;
-  segment.bytes = size.value();
-  if (!file.value().check()) {
-    found.unreadable_bytes += size.value();
+  segment.bytes = size;
+  if (!file.check()) {
+    found.unreadable_bytes += size;
     segment.damaged = true;
     return segment;
   }
   std::uint64_t offset = kSegmentHeaderBytes;
-  while (offset < size.value()) {
-    const Result<std::optional<FramePlace>> next = file.value().find(offset);
+  while (offset < size) {
+    const Result<std::optional<FramePlace>> next = file.find(offset);
     std::optional<FramePlace> place = next ? next.value() : std::nullopt;
     if (place && on_read) {
       if (!on_read(place->end() - offset)) return Error{path.string() + ": reading was given up"};
-      if (!file.value().read(*place)) place.reset();
+      if (!file.read(*place)) place.reset();
     }
     if (!place) {
-      const Result<std::optional<FramePlace>> after = file.value().salvage(offset + 1);
-      if (!after) return after.error();
-      const std::uint64_t until = after.value() ? after.value()->offset : size.value();
-      const bool cut = !after.value() && last && next;
+      const std::optional<FramePlace> after = TRY(file.salvage(offset + 1));
+      const std::uint64_t until = after ? after->offset : size;
+      const bool cut = !after && last && next;
       (cut ? found.cut_bytes : found.unreadable_bytes) += until - offset;
       segment.damaged = segment.damaged || !cut;
       offset = until;
       continue;
     }
     offset = place->end();
-    segment.events += file.value().events(*place);
+    segment.events += file.events(*place);
     if (place->header.sequence == 0) continue;
     if (segment.first == 0) segment.first = place->header.sequence;
     segment.last = std::max(segment.last, place->header.sequence);
@@ -238,9 +230,8 @@ Result<void> FrameLog::begin_segment(std::uint64_t first_sequence) {
   if (current_ && syncer_) request_sync();  // before the next file, or it would count as there
   const SegmentHeader header = make_segment_header(first_sequence, options_.capture_id);
   const fs::path path = segment_path(folder_, last_number_ + 1);
-  Result<system::Descriptor> file = write_as_a_whole(path, std::as_bytes(std::span(&header, 1)));
-  if (!file) return file.error();
-  current_ = std::move(file).value();
+  system::Descriptor file = TRY(write_as_a_whole(path, std::as_bytes(std::span(&header, 1))));
+  current_ = std::move(file);
   segments_.push_back({++last_number_, 0, 0, kSegmentHeaderBytes, 0});
   return {};
 }
@@ -253,8 +244,7 @@ Result<void> FrameLog::append(const wire::Frame& frame) {
   const bool full = current_ && segments_.back().bytes > kSegmentHeaderBytes &&
                     segments_.back().bytes + frame.wire_bytes() > options_.segment_bytes;
   if (!current_ || full) {
-    const Result<void> begun = begin_segment(sequence != 0 ? sequence : last_sequence_ + 1);
-    if (!begun) return begun.error();
+    TRY(begin_segment(sequence != 0 ? sequence : last_sequence_ + 1));
   }
   Segment& segment = segments_.back();
   if (!write_all(current_.get(), header_bytes(frame), frame.body)) {
@@ -292,20 +282,18 @@ Result<void> FrameLog::keep_definitions(const Segment& segment) {
   const fs::path path = definitions_path(folder_);
   if (definitions_bytes_ == 0) {
     const SegmentHeader header = make_segment_header(1, options_.capture_id);
-    const Result<system::Descriptor> begun = write_as_a_whole(path, std::as_bytes(std::span(&header, 1)));
-    if (!begun) return begun.error();
+    TRY(write_as_a_whole(path, std::as_bytes(std::span(&header, 1))));
     definitions_bytes_ = kSegmentHeaderBytes;
   }
   const system::Descriptor kept(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (!kept) return file_error(path, "written");
-  const Result<SegmentReader> file = SegmentReader::open(segment_path(folder_, segment.number));
-  if (!file) return file.error();
+  const SegmentReader file = TRY(SegmentReader::open(segment_path(folder_, segment.number)));
   for (std::uint64_t offset = kSegmentHeaderBytes;;) {
-    const Result<std::optional<FramePlace>> place = file.value().find(offset);
+    const Result<std::optional<FramePlace>> place = file.find(offset);
     if (!place || !place.value()) return {};
     offset = place.value()->end();
     if (place.value()->header.type != wire::FrameType::definition) continue;
-    const Result<wire::Frame> frame = file.value().read(*place.value());
+    const Result<wire::Frame> frame = file.read(*place.value());
     if (!frame) continue;
     if (!write_all(kept.get(), header_bytes(frame.value()), frame.value().body)) {
       const Error failure = file_error(path, "written");
@@ -403,9 +391,8 @@ FrameLogReader::FrameLogReader(std::filesystem::path folder, std::uint64_t after
 Result<std::optional<wire::Frame>> FrameLogReader::next() {
   while (true) {
     if (std::optional<wire::Frame> frame = next_of_file()) return frame;
-    const Result<bool> moved = advance();
-    if (!moved) return moved.error();
-    if (!moved.value()) return std::optional<wire::Frame>();
+    const bool moved = TRY(advance());
+    if (!moved) return std::optional<wire::Frame>();
   }
 }
 
@@ -487,24 +474,22 @@ bool FrameLogReader::has_more() const {
 
 // False if the segment holds nothing that is wanted, is unreadable, or was let go meanwhile.
 Result<bool> FrameLogReader::open_segment(std::uint32_t number) {
-  Result<std::optional<SegmentReader>> segment = open_file(segment_path(folder_, number));
-  if (!segment) return segment.error();
-  if (file_) note_rest(segment.value() ? segment.value()->header().first_sequence : 0);
+  std::optional<SegmentReader> segment = TRY(open_file(segment_path(folder_, number)));
+  if (file_) note_rest(segment ? segment->header().first_sequence : 0);
   file_.reset();
   number_ = number;
-  if (!segment.value()) return false;
+  if (!segment) return false;
   const Result<SegmentReader> next = SegmentReader::open(segment_path(folder_, number + 1));
   if (next && next.value().check() && next.value().header().first_sequence <= after_) return false;
-  if (segment.value()->header().first_sequence > after_ + 1) {
-    Result<std::optional<SegmentReader>> definitions = open_file(definitions_path(folder_));
-    if (!definitions) return definitions.error();
-    if (definitions.value()) {
-      waiting_ = std::move(*segment.value());
-      enter(std::move(*definitions.value()));
+  if (segment->header().first_sequence > after_ + 1) {
+    std::optional<SegmentReader> definitions = TRY(open_file(definitions_path(folder_)));
+    if (definitions) {
+      waiting_ = std::move(*segment);
+      enter(std::move(*definitions));
       return true;
     }
   }
-  enter(std::move(*segment.value()));
+  enter(std::move(*segment));
   return true;
 }
 

@@ -48,19 +48,17 @@ Result<SegmentReader> SegmentReader::open(const std::filesystem::path& path) {
   system::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return file_error(path, "read");
   SegmentReader reader(std::move(file), path);
-  const Result<std::size_t> got = reader.read_at(0, &reader.header_, kSegmentHeaderBytes);
-  if (!got) return got.error();
+  const std::size_t got = TRY(reader.read_at(0, &reader.header_, kSegmentHeaderBytes));
   SegmentHeader& header = reader.header_;
   reader.header_damaged_ =
-      got.value() < kSegmentHeaderBytes || header.magic != kSegmentMagic || header.checksum != checksum_of(header);
+      got < kSegmentHeaderBytes || header.magic != kSegmentMagic || header.checksum != checksum_of(header);
   if (!reader.header_damaged_) return reader;
   header = {};
   for (std::uint64_t offset = 0; header.first_sequence == 0;) {
-    const Result<std::optional<FramePlace>> first = reader.salvage(offset);
-    if (!first) return first.error();
-    if (!first.value()) break;
-    header.first_sequence = first.value()->header.sequence;
-    offset = first.value()->end();
+    const std::optional<FramePlace> first = TRY(reader.salvage(offset));
+    if (!first) break;
+    header.first_sequence = first->header.sequence;
+    offset = first->end();
   }
   return reader;
 }
@@ -97,22 +95,19 @@ Result<std::size_t> SegmentReader::read_at(std::uint64_t offset, void* bytes, st
 
 Result<std::optional<FramePlace>> SegmentReader::find(std::uint64_t offset) const {
   std::array<std::byte, wire::kFrameHeaderBytes> bytes;
-  const Result<std::size_t> got = read_at(offset, bytes.data(), bytes.size());
-  if (!got) return got.error();
-  if (got.value() < bytes.size()) return std::optional<FramePlace>();
+  const std::size_t got = TRY(read_at(offset, bytes.data(), bytes.size()));
+  if (got < bytes.size()) return std::optional<FramePlace>();
   const Result<wire::FrameHeader> header = wire::parse_frame_header(bytes);
   if (!header) return Error{fmt::format("{}: at byte {}: {}", path_.string(), offset, header.message())};
   const FramePlace place{header.value(), offset};
-  const Result<std::uint64_t> whole = size();
-  if (!whole) return whole.error();
-  return place.end() <= whole.value() ? std::optional(place) : std::nullopt;
+  const std::uint64_t whole = TRY(size());
+  return place.end() <= whole ? std::optional(place) : std::nullopt;
 }
 
 Result<wire::Frame> SegmentReader::read(const FramePlace& place) const {
   wire::Frame frame{place.header, Bytes(place.header.length)};
-  const Result<std::size_t> got = read_at(place.offset + wire::kFrameHeaderBytes, frame.body.data(), frame.body.size());
-  if (!got) return got.error();
-  frame.body.resize(got.value());
+  const std::size_t got = TRY(read_at(place.offset + wire::kFrameHeaderBytes, frame.body.data(), frame.body.size()));
+  frame.body.resize(got);
   if (const Result<void> whole = wire::verify_frame(frame.header, frame.body); !whole) {
     return Error{fmt::format("{}: at byte {}: {}", path_.string(), place.offset, whole.message())};
   }
@@ -124,9 +119,8 @@ Result<std::optional<FramePlace>> SegmentReader::salvage(std::uint64_t offset) c
   const std::string_view wanted(reinterpret_cast<const char*>(&magic), sizeof magic);
   std::string window(kSalvageWindow, '\0');
   for (;;) {
-    const Result<std::size_t> got = read_at(offset, window.data(), window.size());
-    if (!got) return got.error();
-    const std::string_view bytes(window.data(), got.value());
+    const std::size_t got = TRY(read_at(offset, window.data(), window.size()));
+    const std::string_view bytes(window.data(), got);
     for (std::size_t at = bytes.find(wanted); at != std::string_view::npos; at = bytes.find(wanted, at + 1)) {
       const Result<std::optional<FramePlace>> place = find(offset + at);
       if (place && place.value() && read(*place.value())) return place;

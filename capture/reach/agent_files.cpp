@@ -46,20 +46,17 @@ Result<Tool> Tool::start(ToolStart settings) {
   Tool tool;
   if (!settings.input) {
     // A socket rather than a pipe: writing to one whose reader is gone is an error and no signal.
-    Result<std::pair<system::Descriptor, system::Descriptor>> pair = system::make_stream_pair();
-    if (!pair) return pair.error();
-    tool.input_ = std::move(pair->first);
-    settings.input = std::move(pair->second);
+    std::pair<system::Descriptor, system::Descriptor> pair = TRY(system::make_stream_pair());
+    tool.input_ = std::move(pair.first);
+    settings.input = std::move(pair.second);
   }
   if (!settings.output) {
-    Result<std::pair<system::Descriptor, system::Descriptor>> pipe = system::make_pipe();
-    if (!pipe) return pipe.error();
-    tool.output_ = std::move(pipe->first);
-    settings.output = std::move(pipe->second);
+    std::pair<system::Descriptor, system::Descriptor> pipe = TRY(system::make_pipe());
+    tool.output_ = std::move(pipe.first);
+    settings.output = std::move(pipe.second);
   }
-  Result<system::Descriptor> errors = nameless_file();
-  if (!errors) return errors.error();
-  tool.errors_ = std::move(errors).value();
+  system::Descriptor errors = TRY(nameless_file());
+  tool.errors_ = std::move(errors);
   int id = 0;
   const int code = system::spawn({.path = settings.argv.front(),
                                   .argv = settings.argv,

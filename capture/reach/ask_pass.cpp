@@ -26,9 +26,8 @@ constexpr char kRefused = '-';
 
 Result<std::unique_ptr<AskPass>> AskPass::start(const std::string& folder, std::string place, Prompter& prompter) {
   const std::string path = folder + "/ask";
-  Result<system::LocalListener> listener = system::LocalListener::open(path);
-  if (!listener) return listener.error();
-  return std::unique_ptr<AskPass>(new AskPass(std::move(listener).value(), path, std::move(place), prompter));
+  system::LocalListener listener = TRY(system::LocalListener::open(path));
+  return std::unique_ptr<AskPass>(new AskPass(std::move(listener), path, std::move(place), prompter));
 }
 
 AskPass::AskPass(system::LocalListener listener, std::string path, std::string place, Prompter& prompter)

@@ -60,7 +60,7 @@ constexpr std::size_t kPlaceLongestName = 253;  // of a host in the domain name 
     if (place.user.empty()) return wrong(text, "the user before the @ is missing");
     rest.remove_prefix(at + 1);
   }
-  if (Result<void> split = split_port(text, rest, place); !split) return split.error();
+  TRY(split_port(text, rest, place));
   if (place.host.empty()) return wrong(text, "the host is missing");
   if (place.host.starts_with('-') || place.user.starts_with('-')) {
     return wrong(text, "a host or a user does not begin with '-'");

@@ -156,11 +156,10 @@ Result<SshHost::Ran> SshHost::run(const std::string& script, system::Descriptor 
 
 Result<std::string> SshHost::find_agent(HostProgress& progress) {
   progress.step("checking the agent on " + place_.host);
-  const Result<Ran> checked = run(check_script(), {}, progress);
-  if (!checked) return checked.error();
-  const RemoteFacts facts = read_facts(checked->output);
+  const Ran checked = TRY(run(check_script(), {}, progress));
+  const RemoteFacts facts = read_facts(checked.output);
   if (!facts.answered) {
-    return no_shell(checked->output + checked->errors);
+    return no_shell(checked.output + checked.errors);
   }
   for (const RemoteAgent& agent : facts.agents) {
     if (agent.version == options_.version) return agent.path;
@@ -183,11 +182,10 @@ Result<std::string> SshHost::copy_agent(const RemoteFacts& facts, HostProgress& 
                            : fmt::format("; {} there is {}", facts.agents.front().path, facts.agents.front().version);
   progress.step(fmt::format("copying accelscope-agent {} ({}) to {}{}", options_.version,
                             format_bytes(static_cast<double>(size)), place_.host, other));
-  const Result<Ran> ran = run(folder_script(size, running_.folder), std::move(file).value(), progress);
-  if (!ran) return ran.error();
-  const RemoteFolder folder = read_folder(ran->output);
+  const Ran ran = TRY(run(folder_script(size, running_.folder), std::move(file).value(), progress));
+  const RemoteFolder folder = read_folder(ran.output);
   running_.folder = folder.path;
-  return copied_agent(folder, ran.value());
+  return copied_agent(folder, ran);
 }
 
 Result<std::string> SshHost::copied_agent(const RemoteFolder& folder, const Ran& ran) const {
@@ -217,11 +215,10 @@ Result<std::string> SshHost::copied_agent(const RemoteFolder& folder, const Ran&
 
 Result<void> SshHost::make_folder(HostProgress& progress) {
   if (!running_.folder.empty()) return {};
-  const Result<Ran> ran = run(folder_script(0), {}, progress);
-  if (!ran) return ran.error();
-  running_.folder = read_folder(ran->output).path;
+  const Ran ran = TRY(run(folder_script(0), {}, progress));
+  running_.folder = read_folder(ran.output).path;
   if (!running_.folder.empty()) return {};
-  return failed("no folder can be made in ~/.cache/accelscope or /tmp there", ran->errors);
+  return failed("no folder can be made in ~/.cache/accelscope or /tmp there", ran.errors);
 }
 
 Result<void> SshHost::start_agent(const std::string& program, HostProgress& progress) {
@@ -257,25 +254,23 @@ Result<void> SshHost::prepare(HostProgress& progress) {
 }
 
 Result<void> SshHost::start(HostProgress& progress) {
-  const Result<std::string> program = find_agent(progress);
-  if (!program) return program.error();
+  const std::string program = TRY(find_agent(progress));
   if (Result<void> made = make_folder(progress); !made) return made;
-  return start_agent(program.value(), progress);
+  return start_agent(program, progress);
 }
 
 Result<void> SshHost::take_up(HostProgress& progress) {
   progress.step("looking for the agent that was started on " + place_.host);
-  const Result<Ran> ran = run(left_script(running_.folder), {}, progress);
-  if (!ran) return ran.error();
-  const LeftBehind left = read_left(ran->output);
-  if (!left.answered) return no_shell(ran->output + ran->errors);
+  const Ran ran = TRY(run(left_script(running_.folder), {}, progress));
+  const LeftBehind left = read_left(ran.output);
+  if (!left.answered) return no_shell(ran.output + ran.errors);
   if (left.agent_runs) return {};
   if (left.has_spool) return start(progress);
   return failed("the agent has ended there, and all that it had was taken; start the capture again");
 }
 
 Result<system::Descriptor> SshHost::open_stream(HostProgress& progress) {
-  if (Result<void> connected = connect(progress); !connected) return connected.error();
+  TRY(connect(progress));
   Result<std::pair<system::Descriptor, system::Descriptor>> pair = system::make_stream_pair();
   if (!pair) return failed(pair.message());
   Result<system::Descriptor> output = pair->second.duplicate();

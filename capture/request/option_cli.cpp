@@ -72,7 +72,7 @@ std::vector<std::string> KindOptions::values_of(const Typed& typed) {
 Result<std::vector<KindChoice>> KindOptions::choices(const std::vector<std::string>& names) const {
   std::vector<KindChoice> choices;
   for (const std::string& name : names) {
-    if (Result<const KindFacts*> facts = find_facts(name, kinds_); !facts) return facts.error();
+    TRY(find_facts(name, kinds_));
     choices.push_back({name, {}});
   }
   for (const Typed& typed : typed_) {

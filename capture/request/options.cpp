@@ -164,20 +164,18 @@ Result<OptionReader> OptionReader::read(const KindFacts& facts, const KindChoice
                                                        facts.name, hint(setting.name, names_of(facts.options)))};
     }
     if (setting.value.empty() && option->type != OptionType::text) continue;
-    Result<OptionValue> value = parse_option(*option, setting.value);
-    if (!value) return value.error();
+    OptionValue value = TRY(parse_option(*option, setting.value));
     std::vector<OptionValue>& given = reader.values_[option->name];
     if (!given.empty() && !option->repeats) return Error{fmt::format("--{}: is given twice", option->name)};
-    given.push_back(std::move(*value));
+    given.push_back(std::move(value));
   }
   for (const KindOption& option : facts.options) {
     std::vector<OptionValue>& given = reader.values_[option.name];
     if (!given.empty()) continue;
     if (option.required) return Error{fmt::format("--{}: the kind '{}' needs it", option.name, facts.name)};
     if (option.default_value.empty()) continue;
-    Result<OptionValue> value = parse_option(option, option.default_value);
-    if (!value) return value.error();
-    given.push_back(std::move(*value));
+    OptionValue value = TRY(parse_option(option, option.default_value));
+    given.push_back(std::move(value));
   }
   return reader;
 }
@@ -214,16 +212,15 @@ Result<void> check_request(const CaptureRequest& request, std::span<const KindFa
   bool takes_program = false;
   std::vector<std::string> chosen;
   for (const KindChoice& choice : request.kinds) {
-    const Result<const KindFacts*> facts = find_facts(choice.name, kinds);
-    if (!facts) return facts.error();
+    const KindFacts* facts = TRY(find_facts(choice.name, kinds));
     if (std::find(chosen.begin(), chosen.end(), choice.name) != chosen.end()) {
       return Error{fmt::format("the kind '{}' is chosen twice", choice.name)};
     }
     chosen.push_back(choice.name);
-    wants_program = wants_program || (*facts)->needs_program;
-    takes_program = takes_program || (*facts)->takes_program;
-    if (Result<OptionReader> options = OptionReader::read(**facts, choice); !options) return options.error();
-    for (const KindCheck& check : (*facts)->checks) {
+    wants_program = wants_program || facts->needs_program;
+    takes_program = takes_program || facts->takes_program;
+    TRY(OptionReader::read(*facts, choice));
+    for (const KindCheck& check : facts->checks) {
       if (!check.ok) return Error{fmt::format("the kind '{}' cannot run here: {}", choice.name, check.text)};
     }
   }

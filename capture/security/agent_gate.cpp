@@ -20,9 +20,8 @@ bool must_want_token(const system::Address& listen, bool may_run) { return may_r
 AgentGate::AgentGate(std::optional<Token> token) : token_(std::move(token)) {}
 
 Result<AgentGate::Visit> AgentGate::visit(const Bytes& channel_binding) {
-  Result<std::string> nonce = make_nonce();
-  if (!nonce) return nonce.error();
-  return Visit(*this, {std::move(nonce).value(), "", channel_binding});
+  std::string nonce = TRY(make_nonce());
+  return Visit(*this, {std::move(nonce), "", channel_binding});
 }
 
 Result<std::string> AgentGate::Visit::check(const std::string& viewer_nonce, std::string_view mac) {
@@ -30,9 +29,8 @@ Result<std::string> AgentGate::Visit::check(const std::string& viewer_nonce, std
   if (std::exchange(checked_, true)) return Error{"a token is proved once; connect again"};
   if (mac.empty()) return Error{fmt::format("this agent wants a token; {}", kWhereTheTokenIs)};
   input_.viewer_nonce = viewer_nonce;
-  const Result<bool> right = check_mac(*gate_->token_, ProofSide::viewer, input_, mac);
-  if (!right) return right.error();
-  if (!right.value()) return Error{fmt::format("the viewer's token is not this agent's; {}", kWhereTheTokenIs)};
+  const bool right = TRY(check_mac(*gate_->token_, ProofSide::viewer, input_, mac));
+  if (!right) return Error{fmt::format("the viewer's token is not this agent's; {}", kWhereTheTokenIs)};
   return make_mac(*gate_->token_, ProofSide::agent, input_);
 }
 
@@ -71,9 +69,8 @@ Result<AgentSecrets> prepare_agent_secrets(const AgentSecretOptions& options) {
   } else {
     secrets.notes.push_back(fmt::format("no encrypted connections: {}", identity.message()));
   }
-  Result<std::optional<Token>> token = choose_token(options, folder, secrets.notes);
-  if (!token) return token.error();
-  secrets.token = std::move(token).value();
+  std::optional<Token> token = TRY(choose_token(options, folder, secrets.notes));
+  secrets.token = std::move(token);
   return secrets;
 }
 

@@ -104,23 +104,21 @@ struct IdentityFiles {
 };
 
 Result<AgentIdentity> load(const IdentityFiles& files) {
-  const Result<std::string> key_pem = read_private_file(files.key_path);
-  if (!key_pem) return key_pem.error();
-  const Key key = read_key(key_pem.value());
+  const std::string key_pem = TRY(read_private_file(files.key_path));
+  const Key key = read_key(key_pem);
   if (!key) {
     return Error{fmt::format(
         "{}: is not a private key in PEM without a passphrase; move it away to have a new one made", files.key_path)};
   }
   if (!std::filesystem::exists(files.certificate_path)) return certify_key(*key);
-  const Result<std::string> certificate_pem = read_private_file(files.certificate_path);
-  if (!certificate_pem) return certificate_pem.error();
-  const Certificate certificate = read_certificate(certificate_pem.value());
+  const std::string certificate_pem = TRY(read_private_file(files.certificate_path));
+  const Certificate certificate = read_certificate(certificate_pem);
   if (!certificate || X509_check_private_key(certificate.get(), key.get()) != 1) {
     ERR_clear_error();
     return Error{fmt::format("{}: is not the certificate of {}; move both away to have new ones made",
                              files.certificate_path, files.key_path)};
   }
-  return AgentIdentity{key_pem.value(), certificate_pem.value(), certificate_fingerprint(*certificate)};
+  return AgentIdentity{key_pem, certificate_pem, certificate_fingerprint(*certificate)};
 }
 
 Result<AgentIdentity> load_or_make(const IdentityFiles& files) {
@@ -130,7 +128,7 @@ Result<AgentIdentity> load_or_make(const IdentityFiles& files) {
   Result<AgentIdentity> identity = has_key ? load(files) : make_identity();
   if (!identity) return identity;
   // The key first: a certificate can be made anew for a key, but not the other way round.
-  if (Result<void> written = write_private_file(files.key_path, identity->key_pem); !written) return written.error();
+  TRY(write_private_file(files.key_path, identity->key_pem));
   Result<void> written = write_private_file(files.certificate_path, identity->certificate_pem);
   return written ? identity : written.error();
 }
@@ -138,7 +136,7 @@ Result<AgentIdentity> load_or_make(const IdentityFiles& files) {
 }  // namespace
 
 Result<AgentIdentity> load_or_make_identity(const std::string& folder) {
-  if (Result<void> ready = ensure_private_folder(folder); !ready) return ready.error();
+  TRY(ensure_private_folder(folder));
   Result<AgentIdentity> identity = Error{""};
   const Result<void> locked = with_folder_locked(folder, [&identity, &folder]() -> Result<void> {
     identity = load_or_make({folder + "/agent.key", folder + "/agent.crt"});
@@ -182,10 +180,9 @@ Result<std::string> read_file(const std::string& path) {
 }
 
 Result<std::vector<KnownLine>> read_lines(const std::string& path) {
-  const Result<std::string> content = read_file(path);
-  if (!content) return content.error();
+  const std::string content = TRY(read_file(path));
   std::vector<KnownLine> lines;
-  std::istringstream text(content.value());
+  std::istringstream text(content);
   std::size_t number = 0;
   for (std::string line; std::getline(text, line);) {
     ++number;
@@ -220,10 +217,9 @@ bool is_fingerprint(const std::string& text) {
 }
 
 Result<AgentCheck> KnownAgents::check(const std::string& address, const std::string& fingerprint) const {
-  const Result<std::vector<KnownLine>> lines = read_lines(path_);
-  if (!lines) return lines.error();
+  const std::vector<KnownLine> lines = TRY(read_lines(path_));
   const KnownLine* other = nullptr;
-  for (const KnownLine& line : lines.value()) {
+  for (const KnownLine& line : lines) {
     if (line.address != address) continue;
     if (line.fingerprint == fingerprint) return AgentCheck{AgentVerdict::known, ""};
     if (other == nullptr) other = &line;
@@ -236,9 +232,8 @@ Result<void> KnownAgents::remember(const std::string& address, const std::string
   const std::string folder = std::filesystem::path(path_).parent_path().string();
   if (Result<void> ready = ensure_private_folder(folder); !ready) return ready;
   return with_folder_locked(folder, [&]() -> Result<void> {
-    const Result<AgentCheck> now = check(address, fingerprint);  // another viewer may have been faster
-    if (!now) return now.error();
-    if (now.value().verdict == AgentVerdict::known) return {};
+    const AgentCheck now = TRY(check(address, fingerprint));
+    if (now.verdict == AgentVerdict::known) return {};
     Result<std::string> content = read_file(path_);
     if (!content) return content.error();
     if (!content->empty() && !content->ends_with('\n')) *content += '\n';
@@ -247,9 +242,8 @@ Result<void> KnownAgents::remember(const std::string& address, const std::string
 }
 
 Result<std::string> known_agents_path() {
-  const Result<std::string> folder = private_folder();
-  if (!folder) return folder.error();
-  return folder.value() + "/known_agents";
+  const std::string folder = TRY(private_folder());
+  return folder + "/known_agents";
 }
 
 }  // namespace accelscope::capture::security

@@ -117,14 +117,13 @@ bool Token::operator==(const Token& other) const noexcept {
 }
 
 Result<Token> load_token(const std::string& path) {
-  Result<std::string> content = read_private_file(path);
-  if (!content) return content.error();
-  const Wiped wiped(content.value());
-  return named(path, Token::parse(content.value()));
+  std::string content = TRY(read_private_file(path));
+  const Wiped wiped(content);
+  return named(path, Token::parse(content));
 }
 
 Result<Token> load_or_make_token(const std::string& folder) {
-  if (Result<void> ready = ensure_private_folder(folder); !ready) return ready.error();
+  TRY(ensure_private_folder(folder));
   const std::string path = folder + "/token";
   Result<Token> token = Error{""};
   const Result<void> locked = with_folder_locked(folder, [&token, &path]() -> Result<void> {
@@ -143,9 +142,8 @@ Result<std::optional<Token>> find_token(const std::string& folder) {
   const std::string path = folder + "/token";
   std::error_code ignored;  // as above
   if (!std::filesystem::exists(path, ignored)) return std::optional<Token>();
-  Result<Token> token = load_token(path);
-  if (!token) return token.error();
-  return std::optional<Token>(std::move(token).value());
+  Token token = TRY(load_token(path));
+  return std::optional<Token>(std::move(token));
 }
 
 Result<Token> read_token(int descriptor) {
@@ -188,15 +186,13 @@ Result<std::string> make_mac(const Token& token, ProofSide side, const ProofInpu
 }
 
 Result<bool> check_mac(const Token& token, ProofSide side, const ProofInput& input, std::string_view mac) {
-  const Result<std::string> expected = make_mac(token, side, input);
-  if (!expected) return expected.error();
-  return mac.size() == kMacBytes && CRYPTO_memcmp(expected.value().data(), mac.data(), kMacBytes) == 0;
+  const std::string expected = TRY(make_mac(token, side, input));
+  return mac.size() == kMacBytes && CRYPTO_memcmp(expected.data(), mac.data(), kMacBytes) == 0;
 }
 
 Result<ViewerProof> ViewerProof::begin(std::optional<Token> token) {
-  Result<std::string> nonce = make_nonce();
-  if (!nonce) return nonce.error();
-  return ViewerProof(std::move(token), std::move(nonce).value());
+  std::string nonce = TRY(make_nonce());
+  return ViewerProof(std::move(token), std::move(nonce));
 }
 
 Result<std::string> ViewerProof::prove(const std::string& agent_nonce, const Bytes& channel_binding) {
@@ -213,9 +209,8 @@ Result<std::string> ViewerProof::prove(const std::string& agent_nonce, const Byt
 
 Result<void> ViewerProof::check_welcome(std::string_view mac) const {
   if (!proved_) return {};
-  const Result<bool> right = check_mac(*token_, ProofSide::agent, input_, mac);
-  if (!right) return right.error();
-  if (!right.value()) {
+  const bool right = TRY(check_mac(*token_, ProofSide::agent, input_, mac));
+  if (!right) {
     return Error{"it does not know the token itself, so it is not the agent that it says it is; check the address"};
   }
   return {};

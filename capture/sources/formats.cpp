@@ -194,10 +194,9 @@ constexpr std::array kNames = {
 }  // namespace
 
 Result<void> import_file(ImportBytes& import, const std::string& path, const ImportOptions& options, EventSink& sink) {
-  Result<std::unique_ptr<json::ByteSource>> bytes = json::ByteSource::open(path);
-  if (!bytes) return bytes.error();
+  std::unique_ptr<json::ByteSource> bytes = TRY(json::ByteSource::open(path));
   AsyncSink receiver(sink);
-  if (Result<void> done = import(std::move(bytes).value(), path, options, receiver); !done) return done;
+  if (Result<void> done = import(std::move(bytes), path, options, receiver); !done) return done;
   return receiver.finish();
 }
 
@@ -230,12 +229,11 @@ std::optional<std::uint32_t> rank_of_file(const SourceFormat& format, const std:
 }
 
 Result<const SourceFormat*> guess_format(const std::string& path) {
-  const Result<FirstBytes> head = read_first_bytes(path);
-  if (!head) return head.error();
+  const FirstBytes head = TRY(read_first_bytes(path));
   const SourceFormat* best = nullptr;
   int best_confidence = 0;
   for (const SourceFormat& format : kFormats) {
-    const int confidence = format.probe(head->text, path);
+    const int confidence = format.probe(head.text, path);
     if (confidence > best_confidence) {
       best = &format;
       best_confidence = confidence;
@@ -247,7 +245,7 @@ Result<const SourceFormat*> guess_format(const std::string& path) {
         fmt::format("{}: the format was not recognised; if it is one of {}, read it with accelscope import --format",
                     path, known_names())};
   }
-  if (head->packed && best->facts.in_place) {
+  if (head.packed && best->facts.in_place) {
     return Error{fmt::format("{}: a packed {}, which is read where it lies; unpack it first (gunzip, unzstd)", path,
                              best->title)};
   }

@@ -282,10 +282,9 @@ Result<void> InputImport::report_lost_ranks() {
 
 Result<void> InputImport::find(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
-    Result<InputParts> found = find_input_parts(path, options_.format);
-    if (!found) return found.error();
+    InputParts found = TRY(find_input_parts(path, options_.format));
     std::error_code failure;
-    inputs_.push_back({path, fs::is_directory(path, failure), std::move(*found)});
+    inputs_.push_back({path, fs::is_directory(path, failure), std::move(found)});
     for (InputPart& part : inputs_.back().found.parts) {
       // Ranks that are named one by one are told apart as well.
       if (paths.size() > 1 && part.label.empty())
@@ -336,9 +335,8 @@ Result<void> InputImport::align() {
   std::size_t unknown = 0;
   for (Source& source : sources_) {
     if (!source.read) continue;
-    const Result<bool> follower = follows(source);
-    if (!follower) return follower.error();
-    if (follower.value()) continue;
+    const bool follower = TRY(follows(source));
+    if (follower) continue;
     if (source.labelled.begin_unix_ns()) {
       known.push_back(&source);
     } else {

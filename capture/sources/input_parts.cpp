@@ -312,9 +312,8 @@ Result<InputParts> find_input_parts(const std::string& path, std::string_view fo
   if (!fs::exists(path, failure)) return Error{path + ": there is no such file; check the path"};
   const SourceFormat* named = nullptr;
   if (!format.empty()) {
-    const Result<const SourceFormat*> known = find_format(format);
-    if (!known) return known.error();
-    named = *known;
+    const SourceFormat* known = TRY(find_format(format));
+    named = known;
   }
   const bool is_folder = fs::is_directory(path, failure);
   // A format may claim a folder as a whole; else the folder is the sum of its files.

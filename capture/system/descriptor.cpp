@@ -226,11 +226,10 @@ void PrivateFolder::remove() noexcept {
 }
 
 Result<LocalListener> LocalListener::open(const std::string& path) {
-  const Result<sockaddr_un> address = local_address(path);
-  if (!address) return address.error();
+  const sockaddr_un address = TRY(local_address(path));
   Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return system_error("a socket");
-  if (::bind(socket.get(), plain(address.value()), sizeof(sockaddr_un)) != 0 || ::chmod(path.c_str(), 0600) != 0 ||
+  if (::bind(socket.get(), plain(address), sizeof(sockaddr_un)) != 0 || ::chmod(path.c_str(), 0600) != 0 ||
       ::listen(socket.get(), kBacklog) != 0) {
     return system_error(path);
   }
@@ -257,11 +256,10 @@ std::optional<Descriptor> LocalListener::accept(const std::function<bool()>& sto
 }
 
 Result<Descriptor> connect_to_local(const std::string& path) {
-  const Result<sockaddr_un> address = local_address(path);
-  if (!address) return address.error();
+  const sockaddr_un address = TRY(local_address(path));
   Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket) return system_error("a socket");
-  if (::connect(socket.get(), plain(address.value()), sizeof(sockaddr_un)) != 0) return system_error(path);
+  if (::connect(socket.get(), plain(address), sizeof(sockaddr_un)) != 0) return system_error(path);
   return socket;
 }
 

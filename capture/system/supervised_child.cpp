@@ -116,8 +116,7 @@ Result<std::string> find_start(const ChildStart& start) {
 }
 
 Result<std::unique_ptr<SupervisedChild>> SupervisedChild::start(const ChildStart& start) {
-  const Result<std::string> path = find_start(start);
-  if (!path) return path.error();
+  const std::string path = TRY(find_start(start));
   Result<std::pair<Descriptor, Descriptor>> output = make_pipe();
   Result<std::pair<Descriptor, Descriptor>> errors = make_pipe();
   if (!output || !errors) return system_error(start.program + ": cannot be started");
@@ -125,14 +124,14 @@ Result<std::unique_ptr<SupervisedChild>> SupervisedChild::start(const ChildStart
   std::vector<std::string> argv = {start.program};
   argv.insert(argv.end(), start.arguments.begin(), start.arguments.end());
   int id = -1;
-  const int code = spawn({.path = *path,
+  const int code = spawn({.path = path,
                           .argv = std::move(argv),
                           .environment = start.environment,
                           .directory = start.directory,
                           .output = output->second.get(),
                           .errors = (start.one_stream ? output : errors)->second.get()},
                          id);
-  if (code != 0) return Error{start_failure(*path, code)};
+  if (code != 0) return Error{start_failure(path, code)};
   return std::unique_ptr<SupervisedChild>(
       new SupervisedChild(id, {std::move(output->first), std::move(errors->first)}));
 }

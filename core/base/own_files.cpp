@@ -58,13 +58,12 @@ Result<std::string> read_own_file(const std::string& path, Sharing, std::size_t 
 }
 
 Result<void> write_own_file(const std::string& path, std::string_view content) {
-  Result<std::string> draft = draft_beside(path, FileAccess::owner);
-  if (!draft) return draft.error();
-  std::ofstream file(*draft, std::ios::binary | std::ios::trunc);
+  std::string draft = TRY(draft_beside(path, FileAccess::owner));
+  std::ofstream file(draft, std::ios::binary | std::ios::trunc);
   file << content;
   file.close();
-  Result<void> done = file ? replace_file(*draft, path) : Result<void>(Error{path + ": cannot be written"});
-  if (!done) remove_file(*draft);
+  Result<void> done = file ? replace_file(draft, path) : Result<void>(Error{path + ": cannot be written"});
+  if (!done) remove_file(draft);
   return done;
 }
 
@@ -198,7 +197,7 @@ Result<std::string> read_own_file(const std::string& path, Sharing sharing, std:
   if (!file.is_open()) return not_opened(path, errno, "cannot be read");
   struct stat facts {};
   if (::fstat(file.number(), &facts) != 0 || !S_ISREG(facts.st_mode)) return Error{path + ": is not a file"};
-  if (Result<void> own = check_facts(facts, path, sharing); !own) return own.error();
+  TRY(check_facts(facts, path, sharing));
   std::string content;
   constexpr std::size_t kPiece = std::size_t{64} << 10;
   for (;;) {
@@ -241,7 +240,7 @@ Result<int> append_to_own_file(const std::string& path) {
   if (!file.is_open()) return not_opened(path, errno, "cannot be written");
   struct stat facts {};
   if (::fstat(file.number(), &facts) != 0 || !S_ISREG(facts.st_mode)) return Error{path + ": is not a file"};
-  if (Result<void> own = check_facts(facts, path, Sharing::reading); !own) return own.error();
+  TRY(check_facts(facts, path, Sharing::reading));
   if (facts.st_nlink > 1) {
     return Error{path + ": is another name of some file of yours, which would be added to; remove this name"};
   }

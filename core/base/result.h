@@ -36,6 +36,8 @@ class [[nodiscard]] Result {
   }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
+  // The value, moved out: see TRY.
+  T take() { return std::move(value()); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
@@ -62,6 +64,7 @@ class [[nodiscard]] Result<void> {
     return error_;
   }
   [[nodiscard]] const std::string& message() const { return error().message; }
+  void take() const noexcept { assert(!failed_); }
 
  private:
   Error error_;
@@ -69,3 +72,12 @@ class [[nodiscard]] Result<void> {
 };
 
 }  // namespace accelscope
+
+// The value of a Result, or the function returns its error: `const Header header = TRY(read_header(file));`. It stands
+// alone or begins an initialiser: what else the expression made would not be destroyed on the way out.
+#define TRY(expression)                         \
+  ({                                            \
+    auto&& try_result = (expression);           \
+    if (!try_result) return try_result.error(); \
+    try_result.take();                          \
+  })

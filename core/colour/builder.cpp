@@ -233,9 +233,9 @@ ColourBuilder::ColourBuilder(const QueryContext& query, const ColourChoice& choi
 Result<std::shared_ptr<const EventColours>> ColourBuilder::run() {
   for (const auto& [table, column] : result_->choice_) add_table(table, column);
   add_lanes();
-  if (const Result<void> measured = measure(); !measured) return measured.error();
+  TRY(measure());
   place_steps();
-  if (const Result<void> painted = paint(); !painted) return painted.error();
+  TRY(paint());
   for (LaneWork& work : lanes_) {
     if (work.colours) fold(*work.colours, snapshot_.lanes[work.lane]);
     result_->lanes_[work.lane] = work.colours ? work.colours : work.previous;

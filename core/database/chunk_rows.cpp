@@ -32,9 +32,8 @@ ChunkRows::ChunkRows(Database& database, std::uint64_t budget_bytes, std::string
 
 Result<void> ChunkRows::prepare() {
   const auto make = [this](Statement& statement, const char* sql) -> Result<void> {
-    Result<Statement> made = database_.prepare(sql);
-    if (!made) return made.error();
-    statement = std::move(*made);
+    Statement made = TRY(database_.prepare(sql));
+    statement = std::move(made);
     return {};
   };
   if (Result<void> made = make(insert_, kInsertChunk); !made) return made;
@@ -128,7 +127,7 @@ Result<std::int64_t> ChunkRows::insert(const ChunkHeader& header, ByteView bytes
     }
   }
   const std::int64_t row = budget_bytes_ > 0 ? next_row_ : 0;
-  if (Result<void> inserted = insert_chunk_row(insert_, row, header, bytes); !inserted) return inserted.error();
+  TRY(insert_chunk_row(insert_, row, header, bytes));
   if (row == 0) return database_.last_insert_rowid();
   return next_row_++;
 }

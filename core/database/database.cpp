@@ -151,11 +151,10 @@ Result<Statement> Database::prepare(std::string_view sql) {
 }
 
 Result<std::int64_t> Database::integer(std::string_view sql) {
-  Result<Statement> statement = prepare(sql);
-  if (!statement) return statement.error();
-  const Result<bool> row = statement->step();
+  Statement statement = TRY(prepare(sql));
+  const Result<bool> row = statement.step();
   if (!row) return error("cannot be read");
-  return *row ? statement->integer(0) : 0;
+  return *row ? statement.integer(0) : 0;
 }
 
 Result<Bytes> Database::read_blob(const char* table, const char* column, std::int64_t row) {

@@ -73,13 +73,13 @@ class JsonTables {
 
 Result<JsonExportReport> JsonTables::run() {
   plan();
-  if (Result<void> done = put("{"); !done) return done.error();
-  if (Result<void> done = write_facts(); !done) return done.error();
+  TRY(put("{"));
+  TRY(write_facts());
   for (const TableLanes& table : tables_) {
-    if (Result<void> done = write_table(table); !done) return done.error();
+    TRY(write_table(table));
   }
-  if (Result<void> done = put("}\n"); !done) return done.error();
-  if (Result<void> done = count_flows(); !done) return done.error();
+  TRY(put("}\n"));
+  TRY(count_flows());
   return report_;
 }
 
@@ -304,9 +304,8 @@ Result<RowFlows> JsonTables::flows_into(const ScannedChunk& chunk, const RowPlan
     if (scope_of(lane.number()) != scope_of(chunk.lane.number())) continue;
     const ChunkSpan span = chunks_in(lane, tick_range(lane, stretch));
     for (std::uint32_t i = span.first; i < span.last; ++i) {
-      const Result<LoadedChunk> loaded = load_chunk(request_.query.store, lane, i);
-      if (!loaded) return loaded.error();
-      collect_flows(chunk, lane, loaded->view, rows, flows);
+      const LoadedChunk loaded = TRY(load_chunk(request_.query.store, lane, i));
+      collect_flows(chunk, lane, loaded.view, rows, flows);
     }
   }
   return flows;

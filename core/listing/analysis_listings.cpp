@@ -31,9 +31,8 @@ namespace {
 
 [[nodiscard]] Result<std::shared_ptr<const CollectivesReport>> report_of(const QueryContext& query,
                                                                          const ListingRequest& request) {
-  auto found = find_collectives(query);
-  if (!found) return found.error();
-  return report_collectives(std::move(*found), {request.filter.range.value_or(TimeRange{}), std::nullopt});
+  auto found = TRY(find_collectives(query));
+  return report_collectives(std::move(found), {request.filter.range.value_or(TimeRange{}), std::nullopt});
 }
 
 [[nodiscard]] std::shared_ptr<const Schema> schema_with(const Snapshot& snapshot, SchemaNumber number) {
@@ -252,21 +251,18 @@ Listing ranks_listing(const CollectivesReport& report) {
 }
 
 Result<Listing> list_collectives(const QueryContext& query, const ListingRequest& request) {
-  const auto report = report_of(query, request);
-  if (!report) return report.error();
-  return collectives_listing(**report, *query.snapshot);
+  const auto report = TRY(report_of(query, request));
+  return collectives_listing(*report, *query.snapshot);
 }
 
 Result<Listing> list_ranks(const QueryContext& query, const ListingRequest& request) {
-  const auto report = report_of(query, request);
-  if (!report) return report.error();
-  return ranks_listing(**report);
+  const auto report = TRY(report_of(query, request));
+  return ranks_listing(*report);
 }
 
 Result<Listing> list_collective_instances(const QueryContext& query, const ListingRequest& request) {
-  const auto made = report_of(query, request);
-  if (!made) return made.error();
-  const CollectivesReport& report = **made;
+  const auto made = TRY(report_of(query, request));
+  const CollectivesReport& report = *made;
   const Collectives& all = *report.of;
   Listing listing({{"number", "#", "", "In the order of time"},
                    {"operation", "Operation", "", ""},
@@ -401,9 +397,8 @@ ListingTarget target_of(const Compilations& all, const Snapshot& snapshot, const
 Result<std::shared_ptr<const Compilations>> compilations_of(const QueryContext& query) {
   QueryContext whole = query;
   whole.mask = nullptr;
-  const auto dependencies = session_dependencies(whole);
-  if (!dependencies) return dependencies.error();
-  return find_compilations(query, dependencies->get());
+  const auto dependencies = TRY(session_dependencies(whole));
+  return find_compilations(query, dependencies.get());
 }
 
 }  // namespace
@@ -538,11 +533,10 @@ std::string compile_text(const CompileSummary& summary, std::int64_t range_ns) {
 }
 
 Result<Listing> list_compilations(const QueryContext& query, const ListingRequest& request) {
-  const auto found = compilations_of(query);
-  if (!found) return found.error();
+  const auto found = TRY(compilations_of(query));
   const TimeRange range = request.filter.range.value_or(TimeRange{});
-  Listing listing = compilations_listing(**found, *query.snapshot, range);
-  const std::string text = compile_text(sum_compilations(**found, range), session_part_ns(*query.snapshot, range));
+  Listing listing = compilations_listing(*found, *query.snapshot, range);
+  const std::string text = compile_text(sum_compilations(*found, range), session_part_ns(*query.snapshot, range));
   listing.note = listing.note.empty() ? text : text + "; " + listing.note;
   return listing;
 }
@@ -551,12 +545,11 @@ Result<Listing> list_calls(const QueryContext& query, const ListingRequest& requ
   const bool by_function = request.by == std::vector<std::string>{"function"};
   if (!request.by.empty() && !by_function && request.by != std::vector<std::string>{"call"})
     return Error{"--by: calls are listed by function or by call, one of both"};
-  const auto found = compilations_of(query);
-  if (!found) return found.error();
+  const auto found = TRY(compilations_of(query));
   const TimeRange range = request.filter.range.value_or(TimeRange{});
-  const std::vector<CallRow> rows = call_rows(**found, range);
-  if (!by_function) return calls_listing(**found, *query.snapshot, rows);
-  return functions_listing(**found, *query.snapshot, rows, call_functions(**found, rows), range, request.filter);
+  const std::vector<CallRow> rows = call_rows(*found, range);
+  if (!by_function) return calls_listing(*found, *query.snapshot, rows);
+  return functions_listing(*found, *query.snapshot, rows, call_functions(*found, rows), range, request.filter);
 }
 
 namespace {
@@ -583,8 +576,7 @@ Result<Listing> list_instructions(const QueryContext& query, const ListingReques
   if (request.by.size() > 1)
     return Error{"--by: one line of source, such as --by kernel.py:33, narrows the listing of instructions"};
   const std::string location = request.by.empty() ? "" : request.by.front();
-  const auto found = instruction_listing(query, request.filter.range.value_or(TimeRange{}), location);
-  if (!found) return found.error();
+  const auto found = TRY(instruction_listing(query, request.filter.range.value_or(TimeRange{}), location));
   const Snapshot& snapshot = *query.snapshot;
   Listing listing({{"track", "Track", "", "Engine, stream or core that executed it"},
                    {"place", "Place", "", "In the program: the program counter; nothing where a source has none"},
@@ -599,7 +591,7 @@ Result<Listing> list_instructions(const QueryContext& query, const ListingReques
   const auto text = [&](StringId id) {
     return id == 0 ? SqlValue() : SqlValue(std::string(snapshot.strings->text(id)));
   };
-  for (const InstructionCost& row : found->rows) {
+  for (const InstructionCost& row : found.rows) {
     const TrackSnapshot* track = snapshot.find_track(row.track);
     const std::string operands(trimmed(row.operands));
     listing.add({track == nullptr ? SqlValue() : track->track->name, known_cell(row.place), text(row.name),
@@ -607,19 +599,18 @@ Result<Listing> list_instructions(const QueryContext& query, const ListingReques
                  text_cell(row.location), text_cell(operands), static_cast<std::int64_t>(row.first)},
                 events_of(row, snapshot));
   }
-  if (!found->counts_all) {
+  if (!found.counts_all) {
     listing.note = fmt::format(
         "there are more rows than are told apart: these are the {} that cost most among the first that were met",
-        format_count(found->rows.size()));
-  } else if (found->left_out > 0) {
-    listing.note = fmt::format("{} rows that cost least are left out", format_count(found->left_out));
+        format_count(found.rows.size()));
+  } else if (found.left_out > 0) {
+    listing.note = fmt::format("{} rows that cost least are left out", format_count(found.left_out));
   }
   return listing;
 }
 
 Result<Listing> list_lines(const QueryContext& query, const ListingRequest& request) {
-  const auto found = source_lines(query, request.filter.range.value_or(TimeRange{}));
-  if (!found) return found.error();
+  const auto found = TRY(source_lines(query, request.filter.range.value_or(TimeRange{})));
   Listing listing({{"line", "Line", "", "File and line"},
                    {"busy_ns", "Busy", "ns", "Of its events, without waiting; of a host's calls their self time"},
                    {"wait_ns", "Wait", "ns", "Of events that wait, and what the others waited before they began"},
@@ -627,7 +618,7 @@ Result<Listing> list_lines(const QueryContext& query, const ListingRequest& requ
                    {"bytes", "Bytes", "B", "Read, written or moved"},
                    {"host_ns", "On the host", "ns", "What of busy and wait is of a host's threads"}});
   std::vector<const SourceLine*> lines;
-  for (const SourceLine& each : (*found)->lines) lines.push_back(&each);
+  for (const SourceLine& each : found->lines) lines.push_back(&each);
   std::stable_sort(lines.begin(), lines.end(), [](const SourceLine* a, const SourceLine* b) {
     return a->busy_ns + a->wait_ns > b->busy_ns + b->wait_ns;
   });
@@ -639,8 +630,8 @@ Result<Listing> list_lines(const QueryContext& query, const ListingRequest& requ
                  amount_cell(each->bytes), each->host_ns},
                 std::move(events));
   }
-  if ((*found)->unplaced > 0)
-    listing.note = fmt::format("{} events have a location that names no line", format_count((*found)->unplaced));
+  if (found->unplaced > 0)
+    listing.note = fmt::format("{} events have a location that names no line", format_count(found->unplaced));
   return listing;
 }
 

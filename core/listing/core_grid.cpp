@@ -149,18 +149,16 @@ Listing core_grid_listing(const GridFrames& frames, const Snapshot& snapshot, st
 Result<Listing> list_core_grid(const QueryContext& query, const ListingRequest& request) {
   const Snapshot& snapshot = *query.snapshot;
   const CoreGrid grid = core_grid_of(snapshot);
-  const auto measure = parse_grid_measure(request.by, snapshot, grid);
-  if (!measure) return measure.error();
-  const auto frames = core_grid_frames(query, request.filter, *measure, 1);
-  if (!frames) return frames.error();
-  if ((*frames)->grid.empty() || (*frames)->count == 0) {
-    Listing listing(core_grid_columns(**frames, snapshot));
+  const auto measure = TRY(parse_grid_measure(request.by, snapshot, grid));
+  const auto frames = TRY(core_grid_frames(query, request.filter, measure, 1));
+  if (frames->grid.empty() || frames->count == 0) {
+    Listing listing(core_grid_columns(*frames, snapshot));
     listing.note = grid.empty() ? "no track is named by the coordinates of a core, and there is no engine or stream"
                                 : "the range holds no event";
     return listing;
   }
-  const std::vector<std::size_t> order = core_grid_order(core_grid_values(**frames, 0, (*frames)->count));
-  return core_grid_listing(**frames, snapshot, 0, (*frames)->count, order);
+  const std::vector<std::size_t> order = core_grid_order(core_grid_values(*frames, 0, frames->count));
+  return core_grid_listing(*frames, snapshot, 0, frames->count, order);
 }
 
 }  // namespace accelscope

@@ -72,9 +72,8 @@ std::string waits_note(const WaitReport& report) {
 }
 
 Result<CriticalPath> asked_path(const QueryContext& query, const WorkGraph& graph, const EventFilter& filter) {
-  const auto range = path_range(query, graph, filter.range);
-  if (!range) return range.error();
-  CriticalPath path = find_critical_path(graph, *range);
+  const auto range = TRY(path_range(query, graph, filter.range));
+  CriticalPath path = find_critical_path(graph, range);
   // Of a selection: what of the path its events and their waits are.
   if (query.mask) {
     std::erase_if(path.segments, [&](const PathSegment& segment) {
@@ -175,32 +174,25 @@ Listing shares_listing(const WorkGraph& graph, const CriticalPath& path, PathBy 
 }
 
 Result<Listing> list_critical_path(const QueryContext& query, const ListingRequest& request) {
-  const auto graph = session_graph(query);
-  if (!graph) return graph.error();
-  const auto path = asked_path(query, **graph, request.filter);
-  if (!path) return path.error();
-  Listing listing = path_listing(**graph, *path);
-  listing.note = basis_of(**graph, *path);
+  const auto graph = TRY(session_graph(query));
+  const auto path = TRY(asked_path(query, *graph, request.filter));
+  Listing listing = path_listing(*graph, path);
+  listing.note = basis_of(*graph, path);
   return listing;
 }
 
 Result<Listing> list_path_shares(const QueryContext& query, const ListingRequest& request) {
-  const auto by = chosen_division(kPathDivisions, request.by);
-  if (!by) return by.error();
-  const auto graph = session_graph(query);
-  if (!graph) return graph.error();
-  const auto path = asked_path(query, **graph, request.filter);
-  if (!path) return path.error();
-  Listing listing = shares_listing(**graph, *path, *by);
-  listing.note = basis_of(**graph, *path);
+  const auto by = TRY(chosen_division(kPathDivisions, request.by));
+  const auto graph = TRY(session_graph(query));
+  const auto path = TRY(asked_path(query, *graph, request.filter));
+  Listing listing = shares_listing(*graph, path, by);
+  listing.note = basis_of(*graph, path);
   return listing;
 }
 
 Result<Listing> list_waits(const QueryContext& query, const ListingRequest& request) {
-  const auto graph = session_graph(query);
-  if (!graph) return graph.error();
-  const auto report = passing_waits(query, **graph, request.filter);
-  if (!report) return report.error();
+  const auto graph = TRY(session_graph(query));
+  const auto report = TRY(passing_waits(query, *graph, request.filter));
   Listing listing(
       {{"ts_ns", "Begin", "ns", "Since the session's start"},
        {"dur_ns", "Waited", "ns", ""},
@@ -220,36 +212,33 @@ Result<Listing> list_waits(const QueryContext& query, const ListingRequest& requ
        {"track_id", "Track", "", "", {.aside = true}},
        {"semaphore", "Semaphore", "", "", {.aside = true}},
        {"value", "Value", "", "Of the semaphore, that it waited for", {.aside = true}}});
-  reserve_rows(listing, report->waits.size());
-  for (const AttributedWait& wait : report->waits) {
+  reserve_rows(listing, report.waits.size());
+  for (const AttributedWait& wait : report.waits) {
     const bool known = wait.source != kNoNode, has_semaphore = wait.semaphore != kNone;
-    const EventId event = (*graph)->event(wait.node);
+    const EventId event = graph->event(wait.node);
     add_row(listing, event, wait.begin_ns, wait.length_ns(),
-            text_cell(path_track_name(**graph, (*graph)->lane(wait.node).track)), path_name_cell(**graph, wait.node),
+            text_cell(path_track_name(*graph, graph->lane(wait.node).track)), path_name_cell(*graph, wait.node),
             text_cell(wait_reason_name(wait.reason)), text_cell(semaphore_text(wait)),
-            path_name_cell(**graph, wait.source),
-            known ? text_cell(path_track_name(**graph, (*graph)->lane(wait.source).resource)) : SqlValue(),
-            path_line_cell(**graph, wait.node), flag_cell(wait.recorded),
+            path_name_cell(*graph, wait.source),
+            known ? text_cell(path_track_name(*graph, graph->lane(wait.source).resource)) : SqlValue(),
+            path_line_cell(*graph, wait.node), flag_cell(wait.recorded),
             known ? text_cell(edge_confidence_name(wait.confidence)) : SqlValue(), event_cell(event),
-            path_event_cell(**graph, wait.source), count_cell((*graph)->track(wait.node)),
+            path_event_cell(*graph, wait.source), count_cell(graph->track(wait.node)),
             has_semaphore ? count_cell(wait.semaphore) : SqlValue(), has_semaphore ? SqlValue(wait.value) : SqlValue());
   }
-  listing.note = waits_note(*report);
+  listing.note = waits_note(report);
   return listing;
 }
 
 Result<Listing> list_wait_causes(const QueryContext& query, const ListingRequest& request) {
-  const auto by = chosen_division(kWaitDivisions, request.by);
-  if (!by) return by.error();
-  const auto graph = session_graph(query);
-  if (!graph) return graph.error();
-  return causes_listing(query, **graph, request.filter, *by);
+  const auto by = TRY(chosen_division(kWaitDivisions, request.by));
+  const auto graph = TRY(session_graph(query));
+  return causes_listing(query, *graph, request.filter, by);
 }
 
 Result<Listing> causes_listing(const QueryContext& query, const WorkGraph& graph, const EventFilter& filter,
                                WaitsBy by) {
-  const auto report = passing_waits(query, graph, filter);
-  if (!report) return report.error();
+  const auto report = TRY(passing_waits(query, graph, filter));
   const std::string name = by == WaitsBy::reason ? "cause" : by == WaitsBy::source ? "signaller" : "line";
   Listing listing({{name,
                     by == WaitsBy::reason   ? "Cause"
@@ -259,51 +248,45 @@ Result<Listing> causes_listing(const QueryContext& query, const WorkGraph& graph
                    {"count", "Waits", "", ""},
                    {"wait_ns", "Waited", "ns", "Of all together"},
                    {"share", "Share", "share", "Of all waiting", {.bar = true}}});
-  for (const WaitSum& sum : sum_waits(graph, *report, by)) {
+  for (const WaitSum& sum : sum_waits(graph, report, by)) {
     listing.add({text_cell(sum.label), static_cast<std::int64_t>(sum.count), sum.wait_ns,
-                 path_part(sum.wait_ns, report->total_ns)});
+                 path_part(sum.wait_ns, report.total_ns)});
   }
-  listing.note = waits_note(*report);
+  listing.note = waits_note(report);
   return listing;
 }
 
 Result<Listing> list_bounds(const QueryContext& query, const ListingRequest& request) {
-  const auto graph = session_graph(query);
-  if (!graph) return graph.error();
-  const auto path = asked_path(query, **graph, request.filter);
-  if (!path) return path.error();
-  const auto bounds = bounds_of_path(query, **graph, *path, request.peaks);
-  if (!bounds) return bounds.error();
+  const auto graph = TRY(session_graph(query));
+  const auto path = TRY(asked_path(query, *graph, request.filter));
+  const auto bounds = TRY(bounds_of_path(query, *graph, path, request.peaks));
   Listing listing({{"bound", "Bound", "", "memory, compute, issue, dependency, host, imbalance or unknown"},
                    {"path_ns", "On the path", "ns", "Time of the critical path that is put down to it"},
                    {"share", "Share", "share", "Of the path", {.bar = true}},
                    {"ideal_ns", "Ideal", "ns", "How long the range would take at least if nothing else bound it"},
                    {"rests_on", "Rests on", "", "What the ideal was made of, or why it is not known"}});
-  if ((*graph)->count() == 0) {
-    listing.note = basis_of(**graph, *path);
+  if (graph->count() == 0) {
+    listing.note = basis_of(*graph, path);
     return listing;
   }
   std::int64_t total_ns = 0;
-  for (const BoundFigure& bound : *bounds) total_ns += bound.path_ns;
-  for (const BoundFigure& bound : *bounds) {
+  for (const BoundFigure& bound : bounds) total_ns += bound.path_ns;
+  for (const BoundFigure& bound : bounds) {
     listing.add({std::string(path_bound_name(bound.bound)), bound.path_ns, path_part(bound.path_ns, total_ns),
                  known_cell(bound.ideal_ns), text_cell(bound.rests_on)});
   }
-  listing.note = bounds_text(*bounds);
+  listing.note = bounds_text(bounds);
   return listing;
 }
 
 Result<Listing> list_path_gaps(const QueryContext& query, const ListingRequest& request) {
-  const auto graph = session_graph(query);
-  if (!graph) return graph.error();
-  const auto path = asked_path(query, **graph, request.filter);
-  if (!path) return path.error();
-  return gaps_listing(query, **graph, *path);
+  const auto graph = TRY(session_graph(query));
+  const auto path = TRY(asked_path(query, *graph, request.filter));
+  return gaps_listing(query, *graph, path);
 }
 
 Result<Listing> gaps_listing(const QueryContext& query, const WorkGraph& graph, const CriticalPath& path) {
-  const auto gaps = path_gaps(query, graph, path);
-  if (!gaps) return gaps.error();
+  const auto gaps = TRY(path_gaps(query, graph, path));
   Listing listing({{"saving_ns", "Saves", "ns",
                     "Of the total, if what waits began at once when it could: by a replay; empty: unknown"},
                    {"gap_ns", "Gap", "ns", "Time of the critical path in which it waits"},
@@ -313,7 +296,7 @@ Result<Listing> gaps_listing(const QueryContext& query, const WorkGraph& graph, 
                    {"line", "Line", "", "Of the event that waits"},
                    {"event_id", "Longest", "", "The event that waits longest", {.aside = true}}});
   const StringPool& strings = *graph.snapshot->strings;
-  for (const PathGap& gap : *gaps) {
+  for (const PathGap& gap : gaps) {
     const EventId event = gap.longest == kNoNode ? kNoEvent : graph.whole_event(gap.longest);
     listing.add({known_cell(gap.saving_ns), gap.gap_ns, static_cast<std::int64_t>(gap.count),
                  std::string(wait_reason_name(gap.reason)), text_cell(strings.text(gap.name)),
@@ -321,16 +304,14 @@ Result<Listing> gaps_listing(const QueryContext& query, const WorkGraph& graph, 
                 event);
   }
   listing.note = graph.count() == 0 ? basis_of(graph, path)
-                 : gaps->empty()    ? "no gap on the critical path"
+                 : gaps.empty()     ? "no gap on the critical path"
                                     : "savings do not add up: each is of closing these gaps alone";
   return listing;
 }
 
 Result<Listing> list_slack(const QueryContext& query, const ListingRequest& request) {
-  const auto graph = session_graph(query);
-  if (!graph) return graph.error();
-  const auto slack = event_slack(**graph, query.control);
-  if (!slack) return slack.error();
+  const auto graph = TRY(session_graph(query));
+  const auto slack = TRY(event_slack(*graph, query.control));
   Listing listing({{"ts_ns", "Begin", "ns", "Since the session's start"},
                    {"dur_ns", "Duration", "ns", ""},
                    {"slack_ns", "Slack", "ns", "It could end so much later without moving the end of the session"},
@@ -338,25 +319,25 @@ Result<Listing> list_slack(const QueryContext& query, const ListingRequest& requ
                    {"name", "What", "", "", {.names = true}},
                    {"line", "Line", "", ""},
                    {"event_id", "Event", "", "", {.aside = true}}});
-  const StringPool& strings = *(*graph)->snapshot->strings;
+  const StringPool& strings = *graph->snapshot->strings;
   const TimeRange range = request.filter.range.value_or(TimeRange{});
   constexpr std::size_t kMostSlackRows = 1'000'000;
   std::size_t left_out = 0;
-  for (NodeIndex node = 0; node < (*graph)->count(); ++node) {
-    if ((*graph)->end_ns[node] <= range.begin_ns || (*graph)->begin_ns[node] >= range.end_ns) continue;
-    const EventId event = (*graph)->event(node);
-    if (query.mask && !query.mask->passes(*(*graph)->snapshot, event)) continue;
+  for (NodeIndex node = 0; node < graph->count(); ++node) {
+    if (graph->end_ns[node] <= range.begin_ns || graph->begin_ns[node] >= range.end_ns) continue;
+    const EventId event = graph->event(node);
+    if (query.mask && !query.mask->passes(*graph->snapshot, event)) continue;
     if (listing.rows.row_count() >= kMostSlackRows) {
       ++left_out;
       continue;
     }
-    listing.add({(*graph)->begin_ns[node], (*graph)->end_ns[node] - (*graph)->begin_ns[node], (*slack)[node],
-                 text_cell(path_track_name(**graph, (*graph)->lane(node).track)),
-                 text_cell(strings.text((*graph)->names[node])), path_line_cell(**graph, node),
-                 static_cast<std::int64_t>(event)},
-                event);
+    listing.add(
+        {graph->begin_ns[node], graph->end_ns[node] - graph->begin_ns[node], slack[node],
+         text_cell(path_track_name(*graph, graph->lane(node).track)), text_cell(strings.text(graph->names[node])),
+         path_line_cell(*graph, node), static_cast<std::int64_t>(event)},
+        event);
   }
-  if ((*graph)->count() == 0) listing.note = "nothing of the session works, moves or waits";
+  if (graph->count() == 0) listing.note = "nothing of the session works, moves or waits";
   if (left_out > 0) listing.note = fmt::format("{} more events are left out: narrow the range", format_count(left_out));
   return listing;
 }
@@ -378,9 +359,8 @@ Result<TimeRange> gaps_range(const QueryContext& query, const std::optional<Time
     return TimeRange{std::max(query.snapshot->begin_ns, wanted->begin_ns),
                      std::min(query.snapshot->end_ns, wanted->end_ns)};
   }
-  const auto terms = session_terms(query);
-  if (!terms) return terms.error();
-  return terms->span;
+  const auto terms = TRY(session_terms(query));
+  return terms.span;
 }
 
 // All of them, added up by what the device, the host or the line was.
@@ -445,9 +425,8 @@ Result<Listing> idle_listing(const QueryContext& query, const WorkGraph& graph, 
     const WorkGap& gap = gaps[i];
     SqlValue saving;
     if (i < replays && (gap.host_on_path || gap.host == kNoNode)) {
-      const auto without = saving_without_gap(query, graph, gap);
-      if (!without) return without.error();
-      saving = *without;
+      const auto without = TRY(saving_without_gap(query, graph, gap));
+      saving = without;
     }
     const NodeIndex shown = gap.after != kNoNode ? gap.after : gap.before;
     listing.add({gap.range.begin_ns, gap.length_ns(), text_cell(devices.label(gap.device)),
@@ -467,16 +446,14 @@ Result<Listing> idle_listing(const QueryContext& query, const WorkGraph& graph, 
 }
 
 Result<Listing> list_idle(const QueryContext& query, const ListingRequest& request) {
-  const auto graph = session_graph(query);
-  if (!graph) return graph.error();
-  const auto range = gaps_range(query, request.filter.range);
-  if (!range) return range.error();
-  if (request.by.empty()) return idle_listing(query, **graph, *range, kMostGapRows);
+  const auto graph = TRY(session_graph(query));
+  const auto range = TRY(gaps_range(query, request.filter.range));
+  if (request.by.empty()) return idle_listing(query, *graph, range, kMostGapRows);
   const std::string& by = request.by.front();
   if (request.by.size() > 1 || (by != "device" && by != "host" && by != "line")) {
     return Error{fmt::format("--by {}: it takes one of device, host, line", fmt::join(request.by, ","))};
   }
-  return summed_gaps(**graph, device_gaps(**graph, *range), *range, by);
+  return summed_gaps(*graph, device_gaps(*graph, range), range, by);
 }
 
 }  // namespace accelscope

@@ -132,9 +132,8 @@ Listing hotspots_listing(const HotspotList& hotspots, const Snapshot& snapshot, 
 }
 
 Result<Listing> list_hotspots(const QueryContext& query, const ListingRequest& request) {
-  const auto found = find_hotspots(query, request.filter.range.value_or(TimeRange{}), request.peaks);
-  if (!found) return found.error();
-  return hotspots_listing(*found, *query.snapshot, request.filter);
+  const auto found = TRY(find_hotspots(query, request.filter.range.value_or(TimeRange{}), request.peaks));
+  return hotspots_listing(found, *query.snapshot, request.filter);
 }
 
 Listing devices_listing(const RangeActivity& activity, const Snapshot& snapshot) {
@@ -167,9 +166,8 @@ Listing devices_listing(const RangeActivity& activity, const Snapshot& snapshot)
 }
 
 Result<Listing> list_devices(const QueryContext& query, const ListingRequest& request) {
-  const auto activity = range_activity(query, request.filter);
-  if (!activity) return activity.error();
-  return devices_listing(**activity, *query.snapshot);
+  const auto activity = TRY(range_activity(query, request.filter));
+  return devices_listing(*activity, *query.snapshot);
 }
 
 Result<Listing> list_tt_perf(const QueryContext& query, const ListingRequest& request) {
@@ -193,9 +191,8 @@ Result<Listing> list_tt_perf(const QueryContext& query, const ListingRequest& re
     listing.note = "the session has no operations of tt-metal; import ops_perf_results_*.csv of the run";
     return listing;
   }
-  const auto rows = tenstorrent::operation_performance(query, request.filter.range.value_or(TimeRange{}));
-  if (!rows) return rows.error();
-  for (const tenstorrent::OperationPerformance& row : *rows) {
+  const auto rows = TRY(tenstorrent::operation_performance(query, request.filter.range.value_or(TimeRange{})));
+  for (const tenstorrent::OperationPerformance& row : rows) {
     listing.add({known_cell(row.id), row.share, text_cell(row.bound), row.name, known_cell(row.device),
                  known_cell(row.time_ns), known_cell(row.gap_ns), known_cell(row.cores),
                  known_cell(row.dram_bytes_per_s), known_cell(row.dram_share), known_cell(row.flops_per_s),

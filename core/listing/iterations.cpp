@@ -283,26 +283,23 @@ Listing iteration_body_listing(const IterationList& list, const Snapshot& snapsh
 }
 
 Result<Listing> list_loops(const QueryContext& query, const ListingRequest& request) {
-  const auto found = requested_iterations(query, request);
-  if (!found) return found.error();
-  Listing listing = loops_listing(**found, *query.snapshot);
-  if (const std::string note = asked_note(**found, request); !note.empty()) listing.note = note;
+  const auto found = TRY(requested_iterations(query, request));
+  Listing listing = loops_listing(*found, *query.snapshot);
+  if (const std::string note = asked_note(*found, request); !note.empty()) listing.note = note;
   return listing;
 }
 
 Result<Listing> list_iterations(const QueryContext& query, const ListingRequest& request) {
-  const auto found = requested_iterations(query, request);
-  if (!found) return found.error();
-  Listing listing = iterations_listing(**found, *query.snapshot, {}, request.all_rows ? SIZE_MAX : kMostIterationRows);
-  if (const std::string note = asked_note(**found, request); !note.empty()) listing.note = note;
+  const auto found = TRY(requested_iterations(query, request));
+  Listing listing = iterations_listing(*found, *query.snapshot, {}, request.all_rows ? SIZE_MAX : kMostIterationRows);
+  if (const std::string note = asked_note(*found, request); !note.empty()) listing.note = note;
   return listing;
 }
 
 Result<Listing> list_iteration_body(const QueryContext& query, const ListingRequest& request) {
-  const auto found = requested_iterations(query, request);
-  if (!found) return found.error();
-  Listing listing = iteration_body_listing(**found, *query.snapshot);
-  if (const std::string note = asked_note(**found, request); !note.empty()) listing.note = note;
+  const auto found = TRY(requested_iterations(query, request));
+  Listing listing = iteration_body_listing(*found, *query.snapshot);
+  if (const std::string note = asked_note(*found, request); !note.empty()) listing.note = note;
   return listing;
 }
 
@@ -348,12 +345,10 @@ Result<Listing> list_regions(const QueryContext& query, const ListingRequest& re
   }
   if (request.by.size() > kMostCompared + 1)
     return Error{"--by: up to three regions are compared, such as --by annotation,forward,backward"};
-  const auto found = find_regions(query, request.filter.range.value_or(TimeRange{}), by);
-  if (!found) return found.error();
-  const auto chosen = chosen_regions(**found, request.by);
-  if (!chosen) return chosen.error();
-  Listing listing = regions_listing(**found, *chosen, by);
-  if (chosen->empty()) listing.note = fmt::format("no region by {}", by);
+  const auto found = TRY(find_regions(query, request.filter.range.value_or(TimeRange{}), by));
+  const auto chosen = TRY(chosen_regions(*found, request.by));
+  Listing listing = regions_listing(*found, chosen, by);
+  if (chosen.empty()) listing.note = fmt::format("no region by {}", by);
   return listing;
 }
 

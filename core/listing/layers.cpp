@@ -230,25 +230,23 @@ NodeTarget target_of_node(const Snapshot& snapshot, const Hierarchy& tree, const
 }
 
 Result<Listing> list_layers(const QueryContext& query, const ListingRequest& request) {
-  const auto question = hierarchy_question(request.by);
-  if (!question) return question.error();
-  const auto tree = session_hierarchy(query, *question, request.filter.range.value_or(TimeRange{}));
-  if (!tree) return tree.error();
-  const std::vector<NameUse> names = name_uses(**tree);
-  Listing listing(layer_columns(**tree));
+  const auto question = TRY(hierarchy_question(request.by));
+  const auto tree = TRY(session_hierarchy(query, question, request.filter.range.value_or(TimeRange{})));
+  const std::vector<NameUse> names = name_uses(*tree);
+  Listing listing(layer_columns(*tree));
   // As the tree is read: below each node what it consists of.
   std::vector<std::uint32_t> open;
   const auto push_children = [&](const HierarchyNode& node) {
     for (std::uint32_t i = node.child_count; i-- > 0;) open.push_back(node.first_child + i);
   };
-  push_children((*tree)->nodes[0]);
+  push_children(tree->nodes[0]);
   while (!open.empty()) {
     const std::uint32_t at = open.back();
     open.pop_back();
-    listing.add(layer_cells(**tree, at), target_of_node(*query.snapshot, **tree, names, at).events);
-    push_children((*tree)->nodes[at]);
+    listing.add(layer_cells(*tree, at), target_of_node(*query.snapshot, *tree, names, at).events);
+    push_children(tree->nodes[at]);
   }
-  listing.note = hierarchy_note(**tree, *question);
+  listing.note = hierarchy_note(*tree, question);
   return listing;
 }
 

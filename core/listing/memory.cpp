@@ -29,8 +29,7 @@ constexpr GroupingRow kAliveGroupings[] = {
 }  // namespace
 
 Result<Listing> list_segments(const QueryContext& query, const ListingRequest& request) {
-  const auto usage = memory_usage(query);
-  if (!usage) return usage.error();
+  const auto usage = TRY(memory_usage(query));
   const std::int64_t ns = instant_of(query, request);
   Listing listing({{"pool", "Memory", "", "Whose allocations lie in it"},
                    {"address", "Segment", "", "Where it begins"},
@@ -46,12 +45,12 @@ Result<Listing> list_segments(const QueryContext& query, const ListingRequest& r
                     {.bar = true}},
                    {"blocks", "Blocks", "", "In use"}});
   SegmentMap all;
-  for (std::uint32_t pool = 0; pool < (*usage)->pools.size(); ++pool) {
-    const SegmentMap map = segments_at(**usage, pool, ns);
+  for (std::uint32_t pool = 0; pool < usage->pools.size(); ++pool) {
+    const SegmentMap map = segments_at(*usage, pool, ns);
     for (const MemorySegment& segment : map.segments) {
       ListingTarget target;
       if (segment.event != kNoEvent) target = segment.event;
-      listing.add({(*usage)->pools[pool].name, fmt::format("0x{:X}", segment.address), count_cell(segment.bytes),
+      listing.add({usage->pools[pool].name, fmt::format("0x{:X}", segment.address), count_cell(segment.bytes),
                    count_cell(segment.used), count_cell(segment.requested), count_cell(segment.free()),
                    count_cell(segment.largest_free), fragmentation(segment.free(), segment.largest_free),
                    static_cast<std::int64_t>(segment.allocations.size())},
@@ -80,9 +79,8 @@ Result<Listing> list_alive(const QueryContext& query, const ListingRequest& requ
   if (known == std::end(kAliveGroupings)) {
     return Error{fmt::format("--by {}: allocations are grouped by tensor, size, line or stack", by)};
   }
-  const auto made = memory_usage(query);
-  if (!made) return made.error();
-  const MemoryUsage& usage = **made;
+  const auto made = TRY(memory_usage(query));
+  const MemoryUsage& usage = *made;
   const std::int64_t ns = instant_of(query, request);
   Listing listing({{"pool", "Memory", "", ""},
                    {"name", "What", "", "By what --by says"},

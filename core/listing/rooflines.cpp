@@ -86,8 +86,7 @@ EventFilter events_of_point(const Snapshot& snapshot, RoofGrouping grouping, con
 }
 
 Result<Listing> list_memory_levels(const QueryContext& query, const ListingRequest& request) {
-  const auto found = memory_levels(query, request.filter.range.value_or(TimeRange{}), request.peaks);
-  if (!found) return found.error();
+  const auto found = TRY(memory_levels(query, request.filter.range.value_or(TimeRange{}), request.peaks));
   Listing listing(
       {{"device", "Device", "", ""},
        {"path", "Path", "", "From one memory or engine to another; the last row of a device is compute"},
@@ -102,7 +101,7 @@ Result<Listing> list_memory_levels(const QueryContext& query, const ListingReque
        {"ideal_ns", "Ideal", "ns", "How long it would take at its peak"},
        {"limiting", "Limits", "", "It bounds the work"},
        {"reason", "Reason", "", ""}});
-  for (const DeviceLevels& levels : (*found)->devices) {
+  for (const DeviceLevels& levels : found->devices) {
     for (const LevelPath& path : levels.paths) add_level_path(listing, levels, path);
     add_compute(listing, levels);
     const bool any_limit = levels.compute_limits || std::any_of(levels.paths.begin(), levels.paths.end(),
@@ -115,13 +114,11 @@ Result<Listing> list_memory_levels(const QueryContext& query, const ListingReque
 }
 
 Result<Listing> list_roofline(const QueryContext& query, const ListingRequest& request) {
-  const auto grouping = grouping_of(*query.snapshot, request.by);
-  if (!grouping) return grouping.error();
+  const auto grouping = TRY(grouping_of(*query.snapshot, request.by));
   const TimeRange range = request.filter.range.value_or(TimeRange{});
-  const auto found = device_rooflines(query, range, *grouping);
-  if (!found) return found.error();
+  const auto found = TRY(device_rooflines(query, range, grouping));
   Listing listing({{"device", "Device", "", ""},
-                   {"name", "Name", "", "The name, layer or source line", {.names = *grouping == RoofGrouping::name}},
+                   {"name", "Name", "", "The name, layer or source line", {.names = grouping == RoofGrouping::name}},
                    {"memory", "Bytes of", "", "Whose bytes the intensity is of"},
                    {"count", "Events", "", ""},
                    {"busy_ns", "Busy", "ns", "Time in which at least one of its events is under way"},
@@ -131,7 +128,7 @@ Result<Listing> list_roofline(const QueryContext& query, const ListingRequest& r
                    {"rate", "Achieved", "FLOP/s", "Operations over busy time"},
                    {"roof", "Roof here", "FLOP/s", "What the device allows at this intensity"},
                    {"share", "Of its roof", "share", "Achieved over roof"}});
-  for (const Roofline& line : (*found)->devices) {
+  for (const Roofline& line : found->devices) {
     const PeakList peaks = peaks_of_device(*query.snapshot, line.device, request.peaks);
     for (std::size_t memory = 0; memory < line.memories.size(); ++memory) {
       const auto ceilings = roof_ceilings(peaks, line.memories[memory], {});
@@ -141,7 +138,7 @@ Result<Listing> list_roofline(const QueryContext& query, const ListingRequest& r
         listing.add({line.device, point.text, line.memories[memory].name, static_cast<std::int64_t>(point.count),
                      point.busy_ns, point.flops, point.bytes[memory], point.intensity(memory), point.rate(),
                      known_cell(roof), roof ? SqlValue(point.rate() / *roof) : SqlValue()},
-                    events_of_point(*query.snapshot, *grouping, point, request.filter));
+                    events_of_point(*query.snapshot, grouping, point, request.filter));
       }
     }
     add_note(listing.note, unplaced_text(line));

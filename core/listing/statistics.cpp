@@ -243,19 +243,17 @@ std::optional<EventFilter> RowFilters::of(const std::vector<FieldValue>& keys) c
 
 Result<StatisticsTable> statistics_table(const QueryContext& query, const StatisticsQuestion& question, bool also_ns,
                                          const std::optional<EventFilter>& within) {
-  auto found = statistics(query, question);
-  if (!found) return found.error();
+  auto found = TRY(statistics(query, question));
   const Snapshot& snapshot = *query.snapshot;
-  StatisticsTable table{.listing = {}, .statistics = std::move(*found)};
+  StatisticsTable table{.listing = {}, .statistics = std::move(found)};
   const Statistics& all = *table.statistics;
   std::shared_ptr<const Statistics> times;
   std::map<std::vector<FieldValue>, std::size_t> times_rows;
   if (also_ns) {
     StatisticsQuestion of_time = question;
     of_time.value = "duration";
-    auto measured = statistics(query, of_time);
-    if (!measured) return measured.error();
-    times = std::move(*measured);
+    auto measured = TRY(statistics(query, of_time));
+    times = std::move(measured);
     for (std::size_t row = 0; row < times->rows.size(); ++row) times_rows.emplace(times->rows[row].keys, row);
   }
   TableShape shape{.also_ns = also_ns};
@@ -313,17 +311,15 @@ Result<Listing> list_statistics(const QueryContext& query, const ListingRequest&
   StatisticsQuestion question{.filter = request.filter, .by = request.by};
   if (question.by.empty()) question.by = {"name"};
   if (!request.value.empty()) question.value = request.value;
-  auto table = statistics_table(query, question);
-  if (!table) return table.error();
-  return std::move(table->listing);
+  auto table = TRY(statistics_table(query, question));
+  return std::move(table.listing);
 }
 
 Result<Listing> list_device_stats(const QueryContext& query, const ListingRequest& request) {
   for (const StatisticsPreset& preset : statistics_presets(*query.snapshot)) {
     if (preset.name != "device-stats") continue;
-    auto table = statistics_table(query, {request.filter, preset.by, preset.value}, preset.also_ns);
-    if (!table) return table.error();
-    return std::move(table->listing);
+    auto table = TRY(statistics_table(query, {request.filter, preset.by, preset.value}, preset.also_ns));
+    return std::move(table.listing);
   }
   Listing none(std::vector<ListingColumn>{{"zone_name", "Zone", "", ""}, {"count", "Count", "", ""}});
   none.note = "the session has no zones of cores and their processors, as logs of a device profiler have";

@@ -51,9 +51,8 @@ Listing warnings_listing(const Advice& advice) {
 }
 
 Result<Listing> list_warnings(const QueryContext& query, const ListingRequest& request) {
-  const auto advice = find_advice(query, request.filter);
-  if (!advice) return advice.error();
-  return warnings_listing(**advice);
+  const auto advice = TRY(find_advice(query, request.filter));
+  return warnings_listing(*advice);
 }
 
 Listing errors_listing(const Snapshot& snapshot, const ErrorReport& report) {
@@ -90,14 +89,12 @@ Listing errors_listing(const Snapshot& snapshot, const ErrorReport& report) {
 }
 
 Result<Listing> list_errors(const QueryContext& query, const ListingRequest& request) {
-  const auto report = report_errors(query, request.filter);
-  if (!report) return report.error();
-  return errors_listing(*query.snapshot, **report);
+  const auto report = TRY(report_errors(query, request.filter));
+  return errors_listing(*query.snapshot, *report);
 }
 
 Result<Listing> list_incidents(const QueryContext& query, const ListingRequest& request) {
-  const auto found = find_incidents(query);
-  if (!found) return found.error();
+  const auto found = TRY(find_incidents(query));
   const Snapshot& snapshot = *query.snapshot;
   const TimeRange range = request.filter.range.value_or(TimeRange{});
   Listing listing({{"ts_ns", "Time", "ns", "Since the session's start"},
@@ -106,7 +103,7 @@ Result<Listing> list_incidents(const QueryContext& query, const ListingRequest& 
                    {"name", "What", "", "As the device or the source calls it"},
                    {"track", "Track", "", ""},
                    {"event_id", "Event", "", "", {.aside = true}}});
-  for (const Incident& each : (*found)->list) {
+  for (const Incident& each : found->list) {
     if (!range.holds(each.begin_ns, each.end_ns)) continue;
     if (query.mask && !query.mask->passes(snapshot, each.event)) continue;
     const LaneSnapshot* lane = snapshot.find_lane(lane_of(each.event));
@@ -116,8 +113,7 @@ Result<Listing> list_incidents(const QueryContext& query, const ListingRequest& 
                  static_cast<std::int64_t>(each.event)},
                 each.event);
   }
-  if ((*found)->left_out > 0)
-    listing.note = fmt::format("{} less grave ones are left out", format_count((*found)->left_out));
+  if (found->left_out > 0) listing.note = fmt::format("{} less grave ones are left out", format_count(found->left_out));
   return listing;
 }
 

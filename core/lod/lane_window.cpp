@@ -576,7 +576,7 @@ Result<LaneWindow> WindowDecoder::decode(const LaneSnapshot& lane, const StringP
   for (std::uint32_t i = 0; i < window.leaf_count; ++i) {
     const std::uint32_t chunk_index = lane.chunk_of_leaf(first_leaf + i);
     if (chunk_index >= lane.chunk_count) return Error{"The index of a lane names a chunk that the session lacks."};
-    if (Result<void> loaded = load(lane, chunk_index); !loaded) return loaded.error();
+    TRY(load(lane, chunk_index));
     const ChunkPlace& place = lane.chunk(chunk_index);
     const std::uint32_t block = first_leaf + i - place.first_leaf;
     if (block >= view_.block_count()) return Error{"A chunk of the session is shorter than its index says."};
@@ -606,12 +606,10 @@ Result<void> WindowDecoder::load(const LaneSnapshot& lane, std::uint32_t chunk_i
   if (loaded_lane_ == lane.data && loaded_chunk_ == chunk_index) return {};
   if (loaded_lane_ != lane.data) names_.fill(Name{});
   loaded_lane_.reset();
-  Result<Bytes> bytes = read_chunk_(lane, chunk_index);
-  if (!bytes) return bytes.error();
-  bytes_ = std::move(bytes).value();
-  Result<ChunkView> view = ChunkView::parse(bytes_);
-  if (!view) return view.error();
-  view_ = std::move(view).value();
+  Bytes bytes = TRY(read_chunk_(lane, chunk_index));
+  bytes_ = std::move(bytes);
+  ChunkView view = TRY(ChunkView::parse(bytes_));
+  view_ = std::move(view);
   loaded_lane_ = lane.data;
   loaded_chunk_ = chunk_index;
   return {};

@@ -366,7 +366,7 @@ class LaneShareWalk {
       const std::size_t leaves = std::size_t{1} << (3 * level);
       static_assert(kTreeFanout == 8);
       for (std::size_t index = begin / leaves; index < lane_.tree.nodes[level]; ++index) {
-        if (const Result<void> added = add(level, index); !added) return added.error();
+        TRY(add(level, index));
         begin = (index + 1) * leaves;
       }
     }
@@ -396,9 +396,8 @@ class LaneShareWalk {
 
   Result<void> decode(std::uint32_t leaf, const SliceNode& node) {
     const std::uint32_t chunk_index = lane_.chunk_of_leaf(leaf);
-    const Result<LoadedChunk> loaded = load_chunk(store_, lane_, chunk_index);
-    if (!loaded) return loaded.error();
-    const ChunkView& view = loaded->view;
+    const LoadedChunk loaded = TRY(load_chunk(store_, lane_, chunk_index));
+    const ChunkView& view = loaded.view;
     const std::uint32_t block = leaf - lane_.chunk(chunk_index).first_leaf;
     BlockTimes times;
     std::uint64_t names[kBlockEvents];

@@ -33,9 +33,8 @@ std::uint64_t record_checksum(const RecordHeader& header, ByteView body) {
 
 template <typename T>
 Result<Definition> read_body(ByteView body) {
-  Result<T> value = read_fields<T>(body, "definition record");
-  if (!value) return value.error();
-  return Definition(std::move(value).value());
+  T value = TRY(read_fields<T>(body, "definition record"));
+  return Definition(std::move(value));
 }
 
 template <typename... T>

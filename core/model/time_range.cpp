@@ -15,14 +15,12 @@ Result<TimeRange> parse_time_range(std::string_view text, const TimeRange& sessi
   const std::string_view last = text.substr(colon + 1);
   TimeRange range = session;
   if (!first.empty()) {
-    const auto begin = parse_time(first, session.begin_ns, session.end_ns);
-    if (!begin) return begin.error();
-    range.begin_ns = *begin;
+    const auto begin = TRY(parse_time(first, session.begin_ns, session.end_ns));
+    range.begin_ns = begin;
   }
   if (!last.empty()) {
-    const auto end = parse_time(last, session.begin_ns, session.end_ns);
-    if (!end) return end.error();
-    range.end_ns = *end;
+    const auto end = TRY(parse_time(last, session.begin_ns, session.end_ns));
+    range.end_ns = end;
   }
   if (range.empty()) {
     return Error{fmt::format("the range \"{}\" is empty: {} is not before {}", text, format_time_exact(range.begin_ns),

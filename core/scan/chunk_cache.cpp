@@ -5,20 +5,17 @@
 namespace accelscope {
 
 Result<LoadedChunk> load_chunk(const Store& store, const LaneSnapshot& lane, std::uint32_t chunk) {
-  Result<Bytes> bytes = store.read_chunk(lane, chunk);
-  if (!bytes) return bytes.error();
-  Result<ChunkView> view = ChunkView::parse(*bytes);
-  if (!view) return view.error();
+  Bytes bytes = TRY(store.read_chunk(lane, chunk));
+  ChunkView view = TRY(ChunkView::parse(bytes));
   // The view keeps pointers into the bytes, which stay where they are when the vector moves.
-  return LoadedChunk{std::move(*bytes), std::move(*view)};
+  return LoadedChunk{std::move(bytes), std::move(view)};
 }
 
 Result<std::shared_ptr<const LoadedChunk>> ChunkCache::load(const Store& store, const LaneSnapshot& lane,
                                                             std::uint32_t chunk) {
   if (auto known = find(lane.number(), chunk)) return known;
-  Result<LoadedChunk> loaded = load_chunk(store, lane, chunk);
-  if (!loaded) return loaded.error();
-  auto shared = std::make_shared<const LoadedChunk>(std::move(*loaded));
+  LoadedChunk loaded = TRY(load_chunk(store, lane, chunk));
+  auto shared = std::make_shared<const LoadedChunk>(std::move(loaded));
   keep(lane.number(), chunk, shared);
   return shared;
 }

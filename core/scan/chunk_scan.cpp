@@ -182,13 +182,12 @@ void ChunkOpener::add_strings(std::uint32_t lane) {
 Result<void> ChunkOpener::open(const ChunkRequest& request, std::size_t request_index, std::size_t worker,
                                const std::function<void(const ScannedChunk&)>& body) {
   const LaneSnapshot& lane = query_.snapshot->lanes[request.lane];
-  const Result<LoadedChunk> loaded = load_chunk(query_.store, lane, request.chunk);
-  if (!loaded) return loaded.error();
+  const LoadedChunk loaded = TRY(load_chunk(query_.store, lane, request.chunk));
   const ChunkPlace& place = lane.chunk(request.chunk);
   const StringMap& strings = strings_.find(scope_of(lane.number()))->second;
   BlockReader& reader = readers_[worker];
-  reader.open(lane, strings, place, loaded->view);
-  body({lane, request.lane, request.chunk, place, loaded->view, reader, request.range, request_index, strings,
+  reader.open(lane, strings, place, loaded.view);
+  body({lane, request.lane, request.chunk, place, loaded.view, reader, request.range, request_index, strings,
         mean_ns_per_tick(*lane.clock, place.begin_ticks, place.end_ticks), query_.mask.get()});
   return {};
 }

@@ -59,9 +59,8 @@ Result<EventRecord> EventReader::read(EventId id) {
   if (lane == nullptr) return no_event(id);
   const std::uint32_t chunk_index = lane->chunk_of_ordinal(ordinal_of(id));
   if (chunk_index >= lane->chunk_count) return no_event(id);
-  const Result<std::shared_ptr<const LoadedChunk>> loaded = chunk(*lane, chunk_index);
-  if (!loaded) return loaded.error();
-  const ChunkView& view = (*loaded)->view;
+  const std::shared_ptr<const LoadedChunk> loaded = TRY(chunk(*lane, chunk_index));
+  const ChunkView& view = loaded->view;
   const auto row = static_cast<std::uint32_t>(ordinal_of(id) - lane->chunk(chunk_index).first_ordinal);
   if (row >= view.count()) return no_event(id);
 
@@ -89,10 +88,9 @@ Result<std::optional<EventId>> EventReader::first_from(const LaneSnapshot& lane,
   const std::int64_t ticks = lane.clock->to_ticks(ns);
   const std::uint32_t chunks = chunks_before(lane, ticks);
   if (chunks > 0) {
-    const auto loaded = chunk(lane, chunks - 1);
-    if (!loaded) return loaded.error();
-    const std::uint32_t row = rows_before((*loaded)->view, ticks);
-    if (row < (*loaded)->view.count()) return std::optional(event_id(lane, chunks - 1, row));
+    const auto loaded = TRY(chunk(lane, chunks - 1));
+    const std::uint32_t row = rows_before(loaded->view, ticks);
+    if (row < loaded->view.count()) return std::optional(event_id(lane, chunks - 1, row));
   }
   if (chunks < lane.chunk_count) return std::optional(event_id(lane, chunks, 0));
   return std::optional<EventId>();
@@ -102,16 +100,14 @@ Result<std::optional<EventId>> EventReader::last_before(const LaneSnapshot& lane
   const std::int64_t ticks = lane.clock->to_ticks(ns);
   const std::uint32_t chunks = chunks_before(lane, ticks);
   if (chunks == 0) return std::optional<EventId>();
-  const auto loaded = chunk(lane, chunks - 1);
-  if (!loaded) return loaded.error();
-  return std::optional(event_id(lane, chunks - 1, rows_before((*loaded)->view, ticks) - 1));
+  const auto loaded = TRY(chunk(lane, chunks - 1));
+  return std::optional(event_id(lane, chunks - 1, rows_before(loaded->view, ticks) - 1));
 }
 
 Result<std::optional<EventId>> EventReader::neighbour(EventId from, bool after, bool same_name,
                                                       const TaskControl& control) {
-  const Result<EventRecord> event = read(from);
-  if (!event) return event.error();
-  const LaneSnapshot& lane = *event->lane;
+  const EventRecord event = TRY(read(from));
+  const LaneSnapshot& lane = *event.lane;
   const std::uint64_t ordinal = ordinal_of(from);
   const std::uint32_t first = lane.chunk_of_ordinal(ordinal);
   if (!same_name) {
@@ -127,15 +123,14 @@ Result<std::optional<EventId>> EventReader::neighbour(EventId from, bool after, 
   const StringMap names(snapshot_->strings->scope_map(scope_of(lane.number())));
   for (std::uint32_t i = first; i < lane.chunk_count; after ? ++i : --i) {  // before the first it wraps, and ends
     if (control.cancelled()) return cancelled_error();
-    if (!may_hold(lane, i, event->name)) continue;
-    const auto loaded = chunk(lane, i);
-    if (!loaded) return loaded.error();
-    const ChunkView& view = (*loaded)->view;
+    if (!may_hold(lane, i, event.name)) continue;
+    const auto loaded = TRY(chunk(lane, i));
+    const ChunkView& view = loaded->view;
     const auto own = static_cast<std::uint32_t>(ordinal - lane.chunk(first).first_ordinal);  // in the first chunk
     const std::uint32_t count = view.count();
     std::uint32_t row = after ? (i == first ? own + 1 : 0) : (i == first ? own : count) - 1;
     for (; row < count; after ? ++row : --row) {
-      if (names[view.name(row)] == event->name) return std::optional(event_id(lane, i, row));
+      if (names[view.name(row)] == event.name) return std::optional(event_id(lane, i, row));
     }
   }
   return std::optional<EventId>();
@@ -144,10 +139,9 @@ Result<std::optional<EventId>> EventReader::neighbour(EventId from, bool after, 
 Result<std::optional<EventId>> EventReader::event_at(const LaneSnapshot& lane, std::int64_t ns, std::int64_t slack_ns) {
   const auto times_of = [&](EventId id, std::int64_t& begin_ns, std::int64_t& end_ns) -> Result<void> {
     const std::uint32_t chunk_index = lane.chunk_of_ordinal(ordinal_of(id));
-    const auto loaded = chunk(lane, chunk_index);
-    if (!loaded) return loaded.error();
+    const auto loaded = TRY(chunk(lane, chunk_index));
     const auto row = static_cast<std::uint32_t>(ordinal_of(id) - lane.chunk(chunk_index).first_ordinal);
-    (*loaded)->view.event_times(row, begin_ns, end_ns);
+    loaded->view.event_times(row, begin_ns, end_ns);
     begin_ns = lane.clock->to_ns(begin_ns);
     end_ns = lane.clock->to_ns(end_ns);
     return {};
@@ -156,22 +150,20 @@ Result<std::optional<EventId>> EventReader::event_at(const LaneSnapshot& lane, s
   std::int64_t distance = slack_ns;
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
-  const auto before = last_before(lane, ns + 1);
-  if (!before) return before.error();
-  if (*before) {
-    if (const Result<void> read = times_of(**before, begin_ns, end_ns); !read) return read.error();
-    if (ns < end_ns || ns == begin_ns) return *before;
+  const auto before = TRY(last_before(lane, ns + 1));
+  if (before) {
+    TRY(times_of(*before, begin_ns, end_ns));
+    if (ns < end_ns || ns == begin_ns) return before;
     const std::int64_t from_last = ns - std::max(begin_ns, end_ns - 1);  // the end itself is not covered
     if (from_last <= distance) {
-      nearest = *before;
+      nearest = before;
       distance = from_last;
     }
   }
-  const auto after = first_from(lane, ns + 1);
-  if (!after) return after.error();
-  if (*after) {
-    if (const Result<void> read = times_of(**after, begin_ns, end_ns); !read) return read.error();
-    if (begin_ns - ns <= distance && (!nearest || begin_ns - ns < distance)) nearest = *after;
+  const auto after = TRY(first_from(lane, ns + 1));
+  if (after) {
+    TRY(times_of(*after, begin_ns, end_ns));
+    if (begin_ns - ns <= distance && (!nearest || begin_ns - ns < distance)) nearest = after;
   }
   return nearest;
 }

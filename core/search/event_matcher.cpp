@@ -197,9 +197,8 @@ Result<std::optional<Condition>> ConditionBuilder::build_text(const SearchTerm& 
   }
   auto known = std::ranges::find_if(known_, [&](const Known& k) { return k.term == &term; });
   if (known == known_.end()) {
-    Result<TextTest> test = text_test(term);
-    if (!test) return test.error();
-    known = known_.insert(known_.end(), Known{&term, std::make_shared<StringTest>(std::move(*test), strings_)});
+    TextTest test = TRY(text_test(term));
+    known = known_.insert(known_.end(), Known{&term, std::make_shared<StringTest>(std::move(test), strings_)});
   }
   return std::optional(Condition{place, known->test});
 }
@@ -259,14 +258,13 @@ Result<std::optional<Condition>> ConditionBuilder::build(const SearchTerm& term,
     condition.test = whole_numbers<std::int64_t>(term.compare, {term.value == "true" ? 1 : 0, true, 0});
     return std::optional(std::move(condition));
   }
-  const Result<Number> number = parse_number(term, *column);
-  if (!number) return number.error();
+  const Number number = TRY(parse_number(term, *column));
   if (column->type == ColumnType::float64) {
-    condition.test = real_numbers(term.compare, number->real);
+    condition.test = real_numbers(term.compare, number.real);
   } else if (column->type == ColumnType::uint64) {
-    condition.test = whole_numbers<std::uint64_t>(term.compare, *number);
+    condition.test = whole_numbers<std::uint64_t>(term.compare, number);
   } else {
-    condition.test = whole_numbers<std::int64_t>(term.compare, *number);
+    condition.test = whole_numbers<std::int64_t>(term.compare, number);
   }
   return std::optional(std::move(condition));
 }
@@ -314,9 +312,8 @@ Result<LaneTerms> LaneTerms::prepare(const SearchQuery& query) {
     if (same_ignoring_case(term.column, "host")) made.about = About::host;
     const bool of_text = term.compare == Compare::contains || term.compare == Compare::matches;
     if (made.about != About::event && of_text) {
-      auto test = text_test(term);
-      if (!test) return test.error();
-      made.test = std::move(*test);
+      auto test = TRY(text_test(term));
+      made.test = std::move(test);
     }
     all.terms_.push_back(std::move(made));
   }
@@ -377,8 +374,8 @@ Result<EventMatcher> EventMatcher::prepare(const QueryContext& context, const Se
                                            const LaneIndices& lanes) {
   EventMatcher matcher;
   matcher.lanes_.resize(context.snapshot->lanes.size());
-  if (const Result<void> set = matcher.set_names(context, query); !set) return set.error();
-  if (const Result<void> set = matcher.set_conditions(context, query, lanes); !set) return set.error();
+  TRY(matcher.set_names(context, query));
+  TRY(matcher.set_conditions(context, query, lanes));
   return matcher;
 }
 
@@ -386,9 +383,8 @@ Result<void> EventMatcher::set_names(const QueryContext& context, const SearchQu
   std::vector<TextTest> tests;
   for (const SearchTerm& term : query.terms) {
     if (!is_name_term(term)) continue;
-    Result<TextTest> test = text_test(term);
-    if (!test) return test.error();
-    tests.push_back(std::move(*test));
+    TextTest test = TRY(text_test(term));
+    tests.push_back(std::move(test));
   }
   if (tests.empty()) return {};
   TextTest all = tests.front();
@@ -412,8 +408,7 @@ Result<void> EventMatcher::set_conditions(const QueryContext& context, const Sea
     std::vector<std::size_t> of_lane;  // terms that are about the lane
   };
   ConditionBuilder builder(*context.snapshot->strings);
-  Result<LaneTerms> lane_terms = LaneTerms::prepare(query);
-  if (!lane_terms) return lane_terms.error();
+  LaneTerms lane_terms = TRY(LaneTerms::prepare(query));
   std::vector<char> known(query.terms.size(), 0);  // by term: some schema has its column
   std::vector<OfSchema> by_schema;
   static const Schema kPlain;  // of lanes without a schema: name, start and duration
@@ -428,8 +423,8 @@ Result<void> EventMatcher::set_conditions(const QueryContext& context, const Sea
       for (std::size_t i = 0; i < query.terms.size(); ++i) {
         if (is_name_term(query.terms[i])) continue;
         Result<std::optional<Condition>> condition = builder.build(query.terms[i], *schema);
-        if (!condition && !lane_terms->is_one(i)) return condition.error();
-        if ((!condition || !*condition) && lane_terms->is_one(i)) {
+        if (!condition && !lane_terms.is_one(i)) return condition.error();
+        if ((!condition || !*condition) && lane_terms.is_one(i)) {
           made.of_lane.push_back(i);
           all_lanes_ = false;
           continue;
@@ -448,7 +443,7 @@ Result<void> EventMatcher::set_conditions(const QueryContext& context, const Sea
     const TrackSnapshot* track = context.snapshot->find_track(lane.track);
     bool passes = true;
     for (const std::size_t i : found->of_lane) {
-      if (lane_terms->passes(i, track)) {
+      if (lane_terms.passes(i, track)) {
         known[i] = 1;
       } else {
         passes = false;
@@ -463,8 +458,8 @@ Result<void> EventMatcher::set_conditions(const QueryContext& context, const Sea
   for (std::size_t i = 0; i < query.terms.size(); ++i) {
     const SearchTerm& term = query.terms[i];
     if (is_name_term(term) || known[i] != 0 || selected.empty()) continue;
-    if (lane_terms->is_one(i)) {
-      if (term.compare == Compare::equal) return lane_terms->no_such(i, *context.snapshot, selected);
+    if (lane_terms.is_one(i)) {
+      if (term.compare == Compare::equal) return lane_terms.no_such(i, *context.snapshot, selected);
       if (term.compare != Compare::less && term.compare != Compare::less_equal && term.compare != Compare::greater &&
           term.compare != Compare::greater_equal) {
         continue;

@@ -97,28 +97,24 @@ Result<std::shared_ptr<const EventMask>> event_mask(const QueryContext& query, c
   const QueryContext unmasked = query.unmasked();
   std::vector<MatchTerm> terms;
   for (const FilterTerm& term : filter.terms) {
-    const Result<SearchQuery> parsed = parse_search(term.search);
-    if (!parsed) return parsed.error();
-    Result<EventMatcher> matcher = EventMatcher::prepare(unmasked, *parsed, lanes);
-    if (!matcher) return matcher.error();
-    terms.push_back({std::move(matcher).value(), term.excluded});
+    const SearchQuery parsed = TRY(parse_search(term.search));
+    EventMatcher matcher = TRY(EventMatcher::prepare(unmasked, parsed, lanes));
+    terms.push_back({std::move(matcher), term.excluded});
   }
   EventFilter whole = filter;
   whole.range.reset();
   const bool goes_on = previous != nullptr && previous->filter_ == whole;
-  auto mask = mask_of_terms(query, lanes, terms, goes_on ? previous : nullptr);
-  if (!mask) return mask.error();
-  (*mask)->filter_ = std::move(whole);
-  return std::shared_ptr<const EventMask>(std::move(*mask));
+  auto mask = TRY(mask_of_terms(query, lanes, terms, goes_on ? previous : nullptr));
+  mask->filter_ = std::move(whole);
+  return std::shared_ptr<const EventMask>(std::move(mask));
 }
 
 Result<QueryContext> masked(const QueryContext& query, const EventFilter& filter,
                             const std::shared_ptr<const EventMask>& known) {
   QueryContext filtered = query;
   if (!filter.needs_mask()) return filtered;
-  auto mask = known ? Result(known) : event_mask(query, filter);
-  if (!mask) return mask.error();
-  filtered.mask = std::move(*mask);
+  auto mask = TRY(known ? Result(known) : event_mask(query, filter));
+  filtered.mask = std::move(mask);
   return filtered;
 }
 
@@ -127,9 +123,8 @@ Result<std::shared_ptr<const EventMask>> filter_mask(const QueryContext& query, 
   if (filter.empty()) return std::shared_ptr<const EventMask>();
   std::shared_ptr<const EventMask> whole = terms;
   if (!whole) {
-    auto made = event_mask(query, filter);
-    if (!made) return made.error();
-    whole = std::move(*made);
+    auto made = TRY(event_mask(query, filter));
+    whole = std::move(made);
   }
   if (!filter.range) return whole;
 

@@ -88,15 +88,13 @@ Result<EventSearch> EventSearch::run(const QueryContext& context, const SearchQu
   search->among = context.mask;
   search->lanes = lanes;
   search->by_lane.resize(context.snapshot->lanes.size());
-  Result<EventMatcher> matcher = EventMatcher::prepare(context, query, lanes);
-  if (!matcher) return matcher.error();
-  search->terms.push_back({std::move(matcher).value(), false});
+  EventMatcher matcher = TRY(EventMatcher::prepare(context, query, lanes));
+  search->terms.push_back({std::move(matcher), false});
   if (!search->among && search->matcher().names_only()) {  // totals know nothing of a mask
-    if (const Result<void> counted = search->count_names(context); !counted) return counted.error();
+    TRY(search->count_names(context));
   } else {
-    auto mask = mask_of_terms(context, lanes, search->terms, previous);
-    if (!mask) return mask.error();
-    search->mask = std::move(*mask);
+    auto mask = TRY(mask_of_terms(context, lanes, search->terms, previous));
+    search->mask = std::move(mask);
     for (const std::uint32_t lane : lanes) search->by_lane[lane] = search->mask->count(lane);
   }
   for (const std::uint64_t count : search->by_lane) search->total += count;
@@ -106,9 +104,8 @@ Result<EventSearch> EventSearch::run(const QueryContext& context, const SearchQu
 Result<SearchHits> EventSearch::hits(const QueryContext& context, const EventMask* previous) const {
   const Implementation& search = *implementation_;
   if (search.mask) return SearchHits(search.snapshot, search.mask);
-  auto mask = mask_of_terms(context, search.lanes, search.terms, previous);
-  if (!mask) return mask.error();
-  return SearchHits(search.snapshot, std::move(*mask));
+  auto mask = TRY(mask_of_terms(context, search.lanes, search.terms, previous));
+  return SearchHits(search.snapshot, std::move(mask));
 }
 
 EventSearch::EventSearch(std::unique_ptr<Implementation> implementation) : implementation_(std::move(implementation)) {}
@@ -134,9 +131,8 @@ Result<std::uint64_t> SearchHits::count_before(EventReader& reader, std::uint32_
   const std::uint64_t before = mask_->passing_before(lane_index, last.first_leaf);
   const std::uint32_t inside = mask_->passing_in(lane_index, last);
   if (inside == 0 || last.end_ticks < ticks) return before + inside;
-  const auto loaded = reader.chunk(lane, chunks - 1);
-  if (!loaded) return loaded.error();
-  const std::uint32_t row = rows_before((*loaded)->view, ticks);
+  const auto loaded = TRY(reader.chunk(lane, chunks - 1));
+  const std::uint32_t row = rows_before(loaded->view, ticks);
   const std::uint32_t leaf = last.first_leaf + row / kBlockEvents;
   const std::uint64_t bits = mask_->bits(lane_index, leaf) & bits_between(0, row % kBlockEvents);
   return mask_->passing_before(lane_index, leaf) + static_cast<std::uint64_t>(std::popcount(bits));
@@ -171,20 +167,18 @@ Result<std::optional<SearchPosition>> SearchHits::step(EventReader& reader, Sear
   for (std::uint32_t index = 0; index < snapshot_->lanes.size(); ++index) {
     if (mask_->count(index) == 0) continue;
     const LaneSnapshot& lane = snapshot_->lanes[index];
-    const auto before = count_before(reader, index, from, forward);
-    if (!before) return before.error();
-    if (forward ? *before == mask_->count(index) : *before == 0) continue;
-    const EventMask::Place place = mask_->place_of(index, forward ? *before : *before - 1);
+    const auto before = TRY(count_before(reader, index, from, forward));
+    if (forward ? before == mask_->count(index) : before == 0) continue;
+    const EventMask::Place place = mask_->place_of(index, forward ? before : before - 1);
     const std::uint32_t number = lane.chunk_of_leaf(place.leaf);
     const ChunkPlace& chunk = lane.chunk(number);
     if (best && (forward ? lane.clock->to_ns(chunk.begin_ticks) > best->begin_ns
                          : lane.clock->to_ns(chunk.end_ticks) < best->begin_ns))
       continue;
-    const auto loaded = reader.chunk(lane, number);
-    if (!loaded) return loaded.error();
+    const auto loaded = TRY(reader.chunk(lane, number));
     const std::uint32_t row = (place.leaf - chunk.first_leaf) * kBlockEvents + place.bit;
     std::int64_t begin_ticks = 0, end_ticks = 0;
-    (*loaded)->view.event_times(row, begin_ticks, end_ticks);
+    loaded->view.event_times(row, begin_ticks, end_ticks);
     const SearchPosition hit{lane.clock->to_ns(begin_ticks), make_event_id(lane.number(), chunk.first_ordinal + row)};
     if (!best || (forward ? hit < *best : hit > *best)) best = hit;
   }
@@ -203,9 +197,8 @@ Result<SearchHits::Rank> SearchHits::rank(EventReader& reader, SearchPosition po
   Rank rank{.before = 0, .is_hit = mask_->passes(*snapshot_, position.event)};
   for (std::uint32_t index = 0; index < snapshot_->lanes.size(); ++index) {
     if (mask_->count(index) == 0) continue;
-    const auto before = count_before(reader, index, position, false);
-    if (!before) return before.error();
-    rank.before += *before;
+    const auto before = TRY(count_before(reader, index, position, false));
+    rank.before += before;
   }
   return rank;
 }

@@ -47,7 +47,7 @@ class Parser {
       while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
       if (at_ == text_.size()) return query;
       SearchTerm term;
-      if (const Result<void> parsed = parse_term(term); !parsed) return parsed.error();
+      TRY(parse_term(term));
       query.terms.push_back(std::move(term));
     }
   }

@@ -294,8 +294,7 @@ Result<bool> SqlSession::Implementation::answer_planned(std::string_view sql, st
   if (!query) return false;
   using Shape = sql::PlannedQuery::Shape;
   if (query->shape == Shape::rows) {
-    const Result<void> done = sql::planned_rows(context, *query, visitor);
-    if (!done) return done.error();
+    TRY(sql::planned_rows(context, *query, visitor));
     return true;
   }
   Result<std::shared_ptr<const sql::Rows>> rows =
@@ -329,8 +328,7 @@ Result<bool> SqlSession::Implementation::query_made_table(const sql::PlannedQuer
     const int code = sqlite3_prepare_v2(database, query.sql.data(), static_cast<int>(query.sql.size()), &raw, nullptr);
     const PreparedStatement statement(raw);
     if (code != SQLITE_OK || static_cast<std::size_t>(sqlite3_column_count(raw)) != columns) return false;
-    const Result<void> done = step_through(raw, query.sql, visitor);
-    if (!done) return done.error();
+    TRY(step_through(raw, query.sql, visitor));
     return true;
   }();
   sqlite3_set_authorizer(database, nullptr, nullptr);
@@ -352,20 +350,18 @@ Result<void> SqlSession::visit(std::string_view sql, SqlRowVisitor& visitor, Tas
   impl_->context.failure.clear();
   impl_->context.report.clear();
   Result<void> done = [&]() -> Result<void> {
-    Result<PreparedStatement> statement = impl_->prepare(sql);
-    if (!statement) return statement.error();
-    const std::vector<std::string> names = column_names(statement->get());
+    PreparedStatement statement = TRY(impl_->prepare(sql));
+    const std::vector<std::string> names = column_names(statement.get());
     if (!visitor.columns(names)) return {};
     if (impl_->planned) {
-      const Result<bool> answered = impl_->answer_planned(sql, names.size(), visitor);
-      if (!answered) return answered.error();
-      if (*answered) {
+      const bool answered = TRY(impl_->answer_planned(sql, names.size(), visitor));
+      if (answered) {
         ++impl_->planned_answers;
         return {};
       }
       impl_->context.report.clear();
     }
-    const PreparedStatement run = impl_->improved(std::move(*statement), sql);
+    const PreparedStatement run = impl_->improved(std::move(statement), sql);
     return impl_->step_through(run.get(), sql, visitor);
   }();
   impl_->context.control = nullptr;
@@ -375,8 +371,7 @@ Result<void> SqlSession::visit(std::string_view sql, SqlRowVisitor& visitor, Tas
 Result<SqlResult> SqlSession::run(std::string_view sql, const SqlLimits& limits, TaskControl& control) {
   SqlResult result;
   ResultCollector collector(result, limits);
-  const Result<void> done = visit(sql, collector, control);
-  if (!done) return done.error();
+  TRY(visit(sql, collector, control));
   result.skipped_events = impl_->context.report.skipped_events();
   result.note = impl_->note();
   return result;

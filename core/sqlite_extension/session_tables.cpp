@@ -101,10 +101,9 @@ SessionFiles::~SessionFiles() = default;
 
 Result<std::shared_ptr<OpenSession>> SessionFiles::open(const std::string& path) {
   if (auto session = sessions_[path].lock()) return session;
-  auto store = Store::open(path);
-  if (!store) return store.error();
+  auto store = TRY(Store::open(path));
   if (!pool_) pool_ = std::make_shared<WorkerPool>();
-  auto session = std::make_shared<OpenSession>(std::move(*store), pool_);
+  auto session = std::make_shared<OpenSession>(std::move(store), pool_);
   sessions_[path] = session;
   return session;
 }
@@ -112,9 +111,8 @@ Result<std::shared_ptr<OpenSession>> SessionFiles::open(const std::string& path)
 Result<std::unique_ptr<VirtualTable>> SessionFiles::table(std::span<const char* const> arguments) {
   if (arguments.size() != 2)
     return Error{"accelscope: two arguments are needed, as in USING accelscope('run.accel', 'slice')"};
-  auto session = open(unquoted(arguments[0]));
-  if (!session) return session.error();
-  return table_of(*session, unquoted(arguments[1]));
+  auto session = TRY(open(unquoted(arguments[0])));
+  return table_of(session, unquoted(arguments[1]));
 }
 
 Result<std::string> SessionFiles::create_all(sqlite3* database, const std::string& path, const std::string& prefix) {

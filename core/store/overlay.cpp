@@ -43,12 +43,11 @@ Result<void> check_plain(Database& database, const std::string& path, OverlayPla
   if (place == OverlayPlace::session) {
     if (Result<void> plain = check_session_schema(database, path); !plain) return plain;
   }
-  const Result<std::int64_t> others = database.integer(
-      "SELECT (SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')) + "
-      "(SELECT count(*) FROM sqlite_schema WHERE name = 'overlay' AND sql NOT LIKE 'CREATE TABLE%') + "
-      "(SELECT count(*) FROM pragma_table_xinfo('overlay') WHERE hidden <> 0)");
-  if (!others) return others.error();
-  if (*others > 0) return Error{path + ": what it keeps beside the events lies in no plain table"};
+  const std::int64_t others = TRY(
+      database.integer("SELECT (SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')) + "
+                       "(SELECT count(*) FROM sqlite_schema WHERE name = 'overlay' AND sql NOT LIKE 'CREATE TABLE%') + "
+                       "(SELECT count(*) FROM pragma_table_xinfo('overlay') WHERE hidden <> 0)"));
+  if (others > 0) return Error{path + ": what it keeps beside the events lies in no plain table"};
   return {};
 }
 
@@ -65,20 +64,18 @@ Result<void> check_sidecar_file(const std::string& sidecar) {
 }
 
 Result<OverlayValues> read_values(const std::string& path, OverlayPlace place) {
-  Result<std::unique_ptr<Database>> database = Database::open(path, way_to_open(path, OpenMode::read_only).mode);
-  if (!database) return database.error();
-  restrain(**database);
-  const ReadingLimit limit(**database, path);
-  if (Result<void> plain = check_plain(**database, path, place); !plain) return plain.error();
-  const Result<std::int64_t> has_table =
-      (*database)->integer("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'overlay'");
-  if (!has_table) return has_table.error();
+  std::unique_ptr<Database> database = TRY(Database::open(path, way_to_open(path, OpenMode::read_only).mode));
+  restrain(*database);
+  const ReadingLimit limit(*database, path);
+  TRY(check_plain(*database, path, place));
+  const std::int64_t has_table =
+      TRY(database->integer("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'overlay'"));
   OverlayValues values;
-  if (*has_table == 0) return values;
-  Result<Statement> keys = (*database)->prepare("SELECT key FROM overlay");
-  Result<Statement> select = (*database)->prepare("SELECT value FROM overlay WHERE key = ?");
+  if (has_table == 0) return values;
+  Result<Statement> keys = database->prepare("SELECT key FROM overlay");
+  Result<Statement> select = database->prepare("SELECT value FROM overlay WHERE key = ?");
   if (!keys || !select) return keys ? select.error() : keys.error();
-  const auto too_long = [&] { return sqlite3_errcode((*database)->handle()) == SQLITE_TOOBIG; };
+  const auto too_long = [&] { return sqlite3_errcode(database->handle()) == SQLITE_TOOBIG; };
   std::size_t bytes = 0;
   Result<bool> row = keys->step();
   for (; row && *row && bytes < kMostOverlayBytes; row = keys->step()) {
@@ -102,13 +99,12 @@ Result<void> put_value(Database& database, const std::string& path, OverlayPlace
   if (Result<void> made = database.execute(kOverlayTables); !made) return made;
   // In a sidecar "" stays, so that it hides what the file says.
   const bool takes_away = value.empty() && place == OverlayPlace::session;
-  Result<Statement> put = database.prepare(takes_away ? kTakeValue : kPutValue);
-  if (!put) return put.error();
-  return takes_away ? put->run(std::string_view(key)) : put->run(std::string_view(key), std::string_view(value));
+  Statement put = TRY(database.prepare(takes_away ? kTakeValue : kPutValue));
+  return takes_away ? put.run(std::string_view(key)) : put.run(std::string_view(key), std::string_view(value));
 }
 
 Result<std::unique_ptr<Database>> open_sidecar(const std::string& sidecar) {
-  if (Result<void> plain = check_sidecar_file(sidecar); !plain) return plain.error();
+  TRY(check_sidecar_file(sidecar));
   if (sidecar_exists(sidecar)) {
     const OpenWay way = way_to_open(sidecar, OpenMode::create);
     if (way.mode == OpenMode::create) return Database::open(sidecar, way.mode);
@@ -118,7 +114,7 @@ Result<std::unique_ptr<Database>> open_sidecar(const std::string& sidecar) {
   }
   Result<std::unique_ptr<Database>> made = Database::open(sidecar, OpenMode::create);
   if (!made) return made;
-  if (Result<void> named = give_identity(**made); !named) return named.error();
+  TRY(give_identity(**made));
   return made;
 }
 
@@ -169,9 +165,8 @@ Result<void> Store::Implementation::open_overlay() {
 }
 
 Result<void> Store::Implementation::keep_overlay_in_memory() {
-  Result<std::unique_ptr<Database>> memory = Database::open("", OpenMode::memory);
-  if (!memory) return memory.error();
-  overlay = std::move(*memory);
+  std::unique_ptr<Database> memory = TRY(Database::open("", OpenMode::memory));
+  overlay = std::move(memory);
   return overlay->execute(kOverlayTables);
 }
 
@@ -240,7 +235,7 @@ Result<void> Store::set_overlay_value(const std::string& key, const std::string&
 }
 
 Result<OverlayValues> read_overlay(const std::string& path, std::string* passed_over) {
-  if (Result<void> is_session = check_session_file(path); !is_session) return is_session.error();
+  TRY(check_session_file(path));
   Result<OverlayValues> values = read_values(path, OverlayPlace::session);
   if (!values) return values;
   const std::string sidecar = path + ".overlay";

@@ -89,9 +89,8 @@ void ChunkMerger::Forecast::add(std::uint32_t count) {
 }
 
 Result<void> ChunkMerger::add(ByteView bytes) {
-  const Result<ChunkView> parsed = ChunkView::parse(bytes);
-  if (!parsed) return parsed.error();
-  const ChunkView& chunk = *parsed;
+  const ChunkView parsed = TRY(ChunkView::parse(bytes));
+  const ChunkView& chunk = parsed;
   if (Result<void> sound = chunk.verify_checksums(); !sound) return sound;
   if (chunk.column_count() != schema_.columns.size()) {
     return Error{fmt::format("chunk of lane {}: it has {} columns, its schema {} has {}", builder_.lane(),
@@ -183,12 +182,10 @@ class LaneCopies {
       : store_(store), out_(out), go_on_(std::move(go_on)) {}
 
   Result<void> prepare() {
-    Result<Statement> chunk = out_.prepare(kInsertChunk);
-    if (!chunk) return chunk.error();
-    Result<Statement> index = out_.prepare(kInsertLaneIndex);
-    if (!index) return index.error();
-    insert_chunk_ = std::move(*chunk);
-    insert_index_ = std::move(*index);
+    Statement chunk = TRY(out_.prepare(kInsertChunk));
+    Statement index = TRY(out_.prepare(kInsertLaneIndex));
+    insert_chunk_ = std::move(chunk);
+    insert_index_ = std::move(index);
     return {};
   }
 
@@ -220,10 +217,9 @@ class LaneCopies {
     ChunkMerger merger(*lane.schema, lane.number(),
                        [&](ByteView bytes) { return write_merged(bytes, *data, *lane.schema, names); });
     for (std::uint32_t i = 0; i < lane.chunk_count && !stopped_; ++i) {
-      const Result<Bytes> bytes = store_.read_chunk(lane, i);
-      if (!bytes) return bytes.error();
-      if (Result<void> added = merger.add(*bytes); !added) return added;
-      count(bytes->size());
+      const Bytes bytes = TRY(store_.read_chunk(lane, i));
+      if (Result<void> added = merger.add(bytes); !added) return added;
+      count(bytes.size());
     }
     if (stopped_) return {};
     if (Result<void> finished = merger.finish(); !finished) return finished;
@@ -243,11 +239,10 @@ class LaneCopies {
 
  private:
   Result<void> write_merged(ByteView bytes, LaneData& data, const Schema& schema, NameTable& names) {
-    const Result<ChunkView> view = ChunkView::parse(bytes);
-    if (!view) return view.error();
+    const ChunkView view = TRY(ChunkView::parse(bytes));
     const std::int64_t row = next_row_++;
-    if (!insert_chunk_row(insert_chunk_, row, view->header(), bytes)) return failed_write();
-    return indexer_.add(data, schema, *view, row, names);
+    if (!insert_chunk_row(insert_chunk_, row, view.header(), bytes)) return failed_write();
+    return indexer_.add(data, schema, view, row, names);
   }
 
   void count(std::size_t bytes) {
@@ -298,25 +293,22 @@ Result<bool> copy_definitions(Database& from, Database& out, std::int64_t& last,
   Result<bool> row = select->step();
   for (; row && *row; row = select->step(), ++count) {
     last = select->integer(0);
-    if (Result<void> done = insert->run(last, select->blob(1)); !done) return done.error();
+    TRY(insert->run(last, select->blob(1)));
   }
   if (!row) return row.error();
   return count == kAtOnce;
 }
 
 Result<void> write_quality(Database& out, const QualityEntry& entry) {
-  Result<Statement> insert = out.prepare(kInsertDefinition);
-  if (!insert) return insert.error();
+  Statement insert = TRY(out.prepare(kInsertDefinition));
   const Bytes record = encode(Definition(entry), 0);
-  return insert->bind(1, ByteView(record)).run();
+  return insert.bind(1, ByteView(record)).run();
 }
 
 }  // namespace
 
 Result<Store::Copied> Store::copy_pages(Database& out, const Progress& progress) const {
-  if (Result<void> result = out.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"); !result) {
-    return result.error();
-  }
+  TRY(out.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"));
   sqlite3_backup* backup = nullptr;
   {
     const auto lock = impl_->lock_database();
@@ -346,11 +338,11 @@ Result<Store::Copied> Store::copy_pages(Database& out, const Progress& progress)
   }
   if (cancelled) return Copied::cancelled;
   if (code != SQLITE_DONE) return write_failure(out, code);
-  if (Result<void> result = write_lane_indexes(out, *covered); !result) return result.error();
+  TRY(write_lane_indexes(out, *covered));
   // A sidecar's markers and view become the saved file's own.
   if (impl_->overlay != nullptr) {
     const auto lock = impl_->lock_database();
-    if (Result<void> result = Implementation::copy_overlay(*impl_->overlay, out); !result) return result.error();
+    TRY(Implementation::copy_overlay(*impl_->overlay, out));
   }
   return Copied::all;
 }
@@ -369,23 +361,21 @@ Result<Store::Copied> Store::copy_rows(Database& out, bool merge, const Progress
   {
     const auto lock = impl_->lock_database();
     if (!impl_->in_memory && !holds_nothing_else(*impl_->database)) return Copied::not_so;
-    const Result<std::int64_t> last = impl_->database->integer("SELECT max(id) FROM definition");
-    if (!last) return last.error();
-    last_definition = *last;
+    const std::int64_t last = TRY(impl_->database->integer("SELECT max(id) FROM definition"));
+    last_definition = last;
     if (!impl_->in_memory) all_bytes = impl_->database->page_bytes();
   }
-  if (Result<void> made = Implementation::create_tables(out); !made) return made.error();
-  if (Result<void> begun = out.execute("BEGIN"); !begun) return begun.error();
+  TRY(Implementation::create_tables(out));
+  TRY(out.execute("BEGIN"));
   std::int64_t copied_definition = 0;
   for (bool more = true; more;) {
     const auto lock = impl_->lock_database();
-    const Result<bool> copied = copy_definitions(*impl_->database, out, copied_definition, last_definition);
-    if (!copied) return copied.error();
-    more = *copied;
+    const bool copied = TRY(copy_definitions(*impl_->database, out, copied_definition, last_definition));
+    more = copied;
   }
   LaneCopies copies(*this, out,
                     [&](std::uint64_t done) { return !progress || progress(std::min(done, all_bytes), all_bytes); });
-  if (Result<void> prepared = copies.prepare(); !prepared) return prepared.error();
+  TRY(copies.prepare());
   for (const LaneSnapshot& lane : covered->lanes) {
     if (lane.chunk_count == 0) continue;
     const Result<void> done = merge ? copies.merge(lane, *covered->strings) : copies.copy(lane);
@@ -396,13 +386,13 @@ Result<Store::Copied> Store::copy_rows(Database& out, bool merge, const Progress
     const QualityEntry missing(
         "damaged_chunks", copies.left_out(),
         fmt::format("chunks could not be read any more and are missing: {}", copies.why_left_out()));
-    if (Result<void> written = write_quality(out, missing); !written) return written.error();
+    TRY(write_quality(out, missing));
   }
   {
     const auto lock = impl_->lock_database();
-    if (Result<void> done = Implementation::copy_overlay(*impl_->database, out); !done) return done.error();
+    TRY(Implementation::copy_overlay(*impl_->database, out));
     if (impl_->overlay != nullptr) {
-      if (Result<void> done = Implementation::copy_overlay(*impl_->overlay, out); !done) return done.error();
+      TRY(Implementation::copy_overlay(*impl_->overlay, out));
     }
   }
   const Result<void> committed = out.execute("COMMIT");
@@ -427,11 +417,10 @@ Result<void> Store::save(const std::string& given_path, const Progress& progress
     std::error_code failure;
     std::filesystem::resize_file(temporary, 0, failure);
     if (failure) return Error{failure.message()};
-    const Result<std::unique_ptr<Database>> target = Database::open(temporary, OpenMode::create);
-    if (!target) return target.error();
-    Result<Copied> done = how(**target);
+    const std::unique_ptr<Database> target = TRY(Database::open(temporary, OpenMode::create));
+    Result<Copied> done = how(*target);
     if (done && *done == Copied::all) {
-      if (Result<void> named = give_identity(**target); !named) return named.error();
+      TRY(give_identity(*target));
     }
     return done;
   };

@@ -250,11 +250,10 @@ Result<void> write_lane_index(Statement& insert, const LaneSnapshot& lane, std::
 
 Result<void> write_lane_indexes(Database& target, const Snapshot& snapshot) {
   if (Result<void> result = target.execute("BEGIN; DELETE FROM lane_index;"); !result) return result;
-  Result<Statement> insert = target.prepare(kInsertLaneIndex);
-  if (!insert) return insert.error();
+  Statement insert = TRY(target.prepare(kInsertLaneIndex));
   for (const LaneSnapshot& lane : snapshot.lanes) {
     if (lane.chunk_count == 0) continue;
-    if (Result<void> result = write_lane_index(*insert, lane); !result)
+    if (Result<void> result = write_lane_index(insert, lane); !result)
       return target.error("its index cannot be written");
   }
   return target.execute("COMMIT;");
@@ -339,12 +338,10 @@ void take_saved(const SavedLane& saved, LaneData& data) {
 // --- Opening: what the index of each lane is made of. ---
 
 Result<void> Store::Implementation::load_lane_indexes() {
-  const Result<std::vector<std::vector<ChunkRow>>> listed = list_chunk_rows();
-  if (!listed) return listed.error();
-  const std::vector<std::vector<ChunkRow>>& rows = *listed;
+  const std::vector<std::vector<ChunkRow>> listed = TRY(list_chunk_rows());
+  const std::vector<std::vector<ChunkRow>>& rows = listed;
 
-  Result<Statement> select = database->prepare("SELECT lane, part, level, payload FROM lane_index ORDER BY rowid");
-  if (!select) return select.error();
+  Statement select = TRY(database->prepare("SELECT lane, part, level, payload FROM lane_index ORDER BY rowid"));
   // Lane by lane, as they were written: what is read of one is let go before the next.
   std::unordered_map<std::uint32_t, std::vector<bool>> names;  // by scope
   std::vector<bool> settled(lane_data.size());
@@ -371,18 +368,17 @@ Result<void> Store::Implementation::load_lane_indexes() {
     saved = {};
   };
   for (;;) {
-    const Result<bool> row = select->step();
+    const Result<bool> row = select.step();
     if (!row) return database->error("its index cannot be read");
     if (!*row) break;
-    const auto found = lane_by_number.find(static_cast<LaneNumber>(select->integer(0)));
-    if (found == lane_by_number.end() || !is_read(select->integer(1), select->integer(2))) continue;
+    const auto found = lane_by_number.find(static_cast<LaneNumber>(select.integer(0)));
+    if (found == lane_by_number.end() || !is_read(select.integer(1), select.integer(2))) continue;
     if (current != found->second) {
       settle();
       current = found->second;
     }
     // What comes of a lane again, after another one, is not read: its first part was judged without it.
-    if (!settled[*current])
-      saved.add(lane_data[*current]->kind, select->integer(1), select->integer(2), select->blob(3));
+    if (!settled[*current]) saved.add(lane_data[*current]->kind, select.integer(1), select.integer(2), select.blob(3));
   }
   settle();
 
@@ -397,22 +393,21 @@ Result<void> Store::Implementation::load_lane_indexes() {
 
 // By lane and ordinal, without their payloads.
 Result<std::vector<std::vector<ChunkRow>>> Store::Implementation::list_chunk_rows() {
-  Result<Statement> select =
-      database->prepare("SELECT id, lane, first_ordinal, count, begin_ticks, end_ticks FROM chunk ORDER BY id");
-  if (!select) return select.error();
+  Statement select =
+      TRY(database->prepare("SELECT id, lane, first_ordinal, count, begin_ticks, end_ticks FROM chunk ORDER BY id"));
   std::vector<std::vector<ChunkRow>> rows(lane_data.size());
   for (;;) {
-    const Result<bool> row = select->step();
+    const Result<bool> row = select.step();
     if (!row) return database->error("its chunks cannot be listed");
     if (!*row) break;
-    const std::int64_t number = select->integer(1);
+    const std::int64_t number = select.integer(1);
     const auto found = lane_by_number.find(static_cast<LaneNumber>(number));
     if (found == lane_by_number.end() || number != std::int64_t{found->first}) {
       count_quality({"orphan_chunks", 1, "chunks of lanes that the file does not describe were skipped"});
       continue;
     }
     rows[found->second].push_back(
-        {select->integer(0), select->integer(2), select->integer(3), select->integer(4), select->integer(5)});
+        {select.integer(0), select.integer(2), select.integer(3), select.integer(4), select.integer(5)});
   }
   const auto earlier = [](const ChunkRow& a, const ChunkRow& b) {
     return std::pair(a.first_ordinal, a.id) < std::pair(b.first_ordinal, b.id);
@@ -426,12 +421,10 @@ Result<std::vector<std::vector<ChunkRow>>> Store::Implementation::list_chunk_row
 // Reads the chunk and indexes it behind those of its lane.
 Result<void> Store::Implementation::index_row(std::size_t lane_index, const ChunkRow& row) {
   LaneData& data = *lane_data[lane_index];
-  const Result<Bytes> bytes = chunk_rows->read_from_database(row.id);
-  if (!bytes) return bytes.error();
-  const Result<ChunkView> view = ChunkView::parse(*bytes);
-  if (!view) return view.error();
-  if (Result<void> whole = view->verify_checksums(); !whole) return whole;
-  const ChunkHeader& header = view->header();
+  const Bytes bytes = TRY(chunk_rows->read_from_database(row.id));
+  const ChunkView view = TRY(ChunkView::parse(bytes));
+  if (Result<void> whole = view.verify_checksums(); !whole) return whole;
+  const ChunkHeader& header = view.header();
   const LaneNumber number = data.lane.number;
   const bool is_row = header.lane == number && static_cast<std::int64_t>(header.first_ordinal) == row.first_ordinal &&
                       std::int64_t{header.count} == row.count && header.begin_ticks == row.begin_ticks &&
@@ -444,11 +437,11 @@ Result<void> Store::Implementation::index_row(std::size_t lane_index, const Chun
     }
   }
   Scope& scope = scope_state(scope_of(number));
-  if (Result<void> done = scope.indexer.add(data, *lanes[lane_index].schema, *view, row.id, *scope.names); !done) {
+  if (Result<void> done = scope.indexer.add(data, *lanes[lane_index].schema, view, row.id, *scope.names); !done) {
     return done;
   }
-  chunk_bytes += bytes->size();
-  publish(lane_index, *view);
+  chunk_bytes += bytes.size();
+  publish(lane_index, view);
   return {};
 }
 

@@ -224,28 +224,25 @@ Result<void> check_session_schema(Database& database, const std::string& path) {
     return Error{
         fmt::format("{}: {}, which no session file has; it was not made by Accelscope, or was altered", path, what)};
   };
-  Result<Statement> others = database.prepare("SELECT type, name FROM sqlite_schema WHERE type IN ('view', 'trigger')");
-  if (!others) return others.error();
-  const Result<bool> other = others->step();
+  Statement others = TRY(database.prepare("SELECT type, name FROM sqlite_schema WHERE type IN ('view', 'trigger')"));
+  const Result<bool> other = others.step();
   if (!other) return database.error("its tables cannot be listed");
-  if (*other) return wrong(fmt::format("it holds the {} '{}'", others->text(0), others->text(1)));
+  if (*other) return wrong(fmt::format("it holds the {} '{}'", others.text(0), others.text(1)));
   for (const Wanted& each : wanted) {
-    Result<Statement> table = database.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?");
-    if (!table) return table.error();
-    const Result<bool> found = table->bind(1, std::string_view(each.table)).step();
+    Statement table = TRY(database.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?"));
+    const Result<bool> found = table.bind(1, std::string_view(each.table)).step();
     if (!found) return database.error("its tables cannot be listed");
     if (!*found) return wrong(fmt::format("it has no table '{}'", each.table));
-    if (!table->text(0).starts_with("CREATE TABLE ")) return wrong(fmt::format("'{}' is no plain table", each.table));
-    Result<Statement> columns = database.prepare("SELECT name, hidden FROM pragma_table_xinfo(?) ORDER BY cid");
-    if (!columns) return columns.error();
-    columns->bind(1, std::string_view(each.table));
+    if (!table.text(0).starts_with("CREATE TABLE ")) return wrong(fmt::format("'{}' is no plain table", each.table));
+    Statement columns = TRY(database.prepare("SELECT name, hidden FROM pragma_table_xinfo(?) ORDER BY cid"));
+    columns.bind(1, std::string_view(each.table));
     std::string names;
     for (;;) {
-      const Result<bool> row = columns->step();
+      const Result<bool> row = columns.step();
       if (!row) return database.error("its tables cannot be listed");
       if (!*row) break;
-      names += (names.empty() ? "" : " ") + std::string(columns->text(0));
-      if (columns->integer(1) != 0) return wrong(fmt::format("a column of '{}' is computed", each.table));
+      names += (names.empty() ? "" : " ") + std::string(columns.text(0));
+      if (columns.integer(1) != 0) return wrong(fmt::format("a column of '{}' is computed", each.table));
     }
     if (names != each.columns) return wrong(fmt::format("'{}' has the columns {}", each.table, names));
   }

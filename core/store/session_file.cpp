@@ -46,29 +46,28 @@ Result<void> Store::Implementation::create_tables(Database& database) {
 
 Result<void> Store::Implementation::prepare_statements() {
   if (read_only) return {};
-  Result<Statement> definition = database->prepare("INSERT OR REPLACE INTO definition(id, payload) VALUES(?, ?)");
-  if (!definition) return definition.error();
-  insert_definition = std::move(*definition);
+  Statement definition = TRY(database->prepare("INSERT OR REPLACE INTO definition(id, payload) VALUES(?, ?)"));
+  insert_definition = std::move(definition);
   return chunk_rows->prepare();
 }
 
 Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
   auto impl = std::make_unique<Implementation>();
-  if (Result<void> opened = impl->open_file(path, OpenMode::read_write); !opened) return opened.error();
-  if (Result<void> result = impl->open_overlay(); !result) return result.error();
+  TRY(impl->open_file(path, OpenMode::read_write));
+  TRY(impl->open_overlay());
   return std::unique_ptr<Store>(new Store(std::move(impl)));
 }
 
 Result<std::unique_ptr<Store>> Store::open_unchanged(const std::string& path) {
   auto impl = std::make_unique<Implementation>();
-  if (Result<void> opened = impl->open_file(path, OpenMode::read_only); !opened) return opened.error();
-  if (Result<void> result = impl->keep_overlay_in_memory(); !result) return result.error();
+  TRY(impl->open_file(path, OpenMode::read_only));
+  TRY(impl->keep_overlay_in_memory());
   return std::unique_ptr<Store>(new Store(std::move(impl)));
 }
 
 // All but its overlay.
 Result<void> Store::Implementation::open_file(const std::string& file, OpenMode mode) {
-  if (Result<void> checked = check_session_file(file); !checked) return checked.error();
+  TRY(check_session_file(file));
   in_memory = false;
   path = opened_from = file;
   const OpenWay way = way_to_open(path, mode);
@@ -88,12 +87,11 @@ Result<void> Store::Implementation::open_file(const std::string& file, OpenMode 
                      "is not written to; move the other away",
                      way.passed_over)});
   }
-  const Result<std::int64_t> written_as = database->integer("PRAGMA user_version");
-  if (!written_as) return written_as.error();
-  if (*written_as / 1000 > kSessionMajor) {
+  const std::int64_t written_as = TRY(database->integer("PRAGMA user_version"));
+  if (written_as / 1000 > kSessionMajor) {
     return Error{
         fmt::format("{}: it was written by a newer version (format {}, this program knows {}); update Accelscope", path,
-                    *written_as / 1000, kSessionMajor)};
+                    written_as / 1000, kSessionMajor)};
   }
   if (Result<void> result = check_session_schema(*database, path); !result) return result;
   const ReadingLimit limit(*database, path);
@@ -102,14 +100,13 @@ Result<void> Store::Implementation::open_file(const std::string& file, OpenMode 
 }
 
 Result<void> Store::Implementation::load_session() {
-  Result<Statement> select = database->prepare("SELECT id, payload FROM definition ORDER BY id");
-  if (!select) return select.error();
+  Statement select = TRY(database->prepare("SELECT id, payload FROM definition ORDER BY id"));
   for (;;) {
-    const Result<bool> row = select->step();
+    const Result<bool> row = select.step();
     if (!row) return database->error("its definitions cannot be read");
     if (!*row) break;
-    const std::int64_t id = select->integer(0);
-    const ByteView record = select->blob(1);
+    const std::int64_t id = select.integer(0);
+    const ByteView record = select.blob(1);
     book.last_row = std::max(book.last_row, id);
     const std::uint32_t scope = definition_scope(record);
     Result<std::optional<Definition>> definition = decode_definition(record);

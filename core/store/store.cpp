@@ -29,16 +29,15 @@ Result<std::unique_ptr<Store>> Store::create(StoreOptions options) {
   auto impl = std::make_unique<Implementation>();
   impl->options = std::move(options);
   impl->most_text_bytes = DefinitionLimits::texts_within(impl->options.memory_budget_bytes);
-  Result<std::unique_ptr<Database>> database = Database::open("", OpenMode::memory);
-  if (!database) return database.error();
-  impl->database = std::move(*database);
+  std::unique_ptr<Database> database = TRY(Database::open("", OpenMode::memory));
+  impl->database = std::move(database);
   if (impl->options.memory_budget_bytes > 0) {
-    if (Result<void> result = impl->database->execute(ChunkRows::kGiveBackPages); !result) return result.error();
+    TRY(impl->database->execute(ChunkRows::kGiveBackPages));
   }
   impl->chunk_rows =
       std::make_unique<ChunkRows>(*impl->database, impl->options.memory_budget_bytes, impl->options.spill_directory);
-  if (Result<void> result = Implementation::create_tables(*impl->database); !result) return result.error();
-  if (Result<void> result = impl->prepare_statements(); !result) return result.error();
+  TRY(Implementation::create_tables(*impl->database));
+  TRY(impl->prepare_statements());
   return std::unique_ptr<Store>(new Store(std::move(impl)));
 }
 

@@ -30,11 +30,10 @@ Result<std::vector<std::uint8_t>> encode_png(const Picture& picture) {
 }
 
 Result<void> write_png(const Picture& picture, const std::string& path) {
-  auto bytes = encode_png(picture);
-  if (!bytes) return bytes.error();
+  auto bytes = TRY(encode_png(picture));
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"), &std::fclose);
   if (!file) return Error{path + ": cannot be created; check the folder and its permissions"};
-  if (std::fwrite(bytes->data(), 1, bytes->size(), file.get()) != bytes->size() || std::fflush(file.get()) != 0) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size() || std::fflush(file.get()) != 0) {
     return Error{path + ": cannot be written; is the disk full?"};
   }
   return {};

@@ -87,13 +87,13 @@ constexpr int kSettledFrames = 3;
 
 Result<Picture> render_offscreen(FrameClient& client, const OffscreenOptions& options) {
   EglContext egl;
-  if (auto opened = egl.open(); !opened) return opened.error();
+  TRY(egl.open());
   GlTextures textures;
   FrameLoop loop(options.theme, textures);
   GlRenderer renderer;
-  if (auto started = renderer.start(); !started) return started.error();
+  TRY(renderer.start());
   GlFramebuffer framebuffer;
-  if (auto created = framebuffer.create(options.width, options.height); !created) return created.error();
+  TRY(framebuffer.create(options.width, options.height));
 
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + std::chrono::duration<double>(options.give_up_after);

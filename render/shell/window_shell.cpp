@@ -378,7 +378,7 @@ Result<void> run_in_window(FrameClient& client, const WindowOptions& options) {
                       "run it in a desktop session or set DISPLAY; without a display the command line still works");
   }
   WindowShell shell(client, options);
-  if (auto opened = shell.open(); !opened) return opened.error();
+  TRY(shell.open());
   g_stop_signal = 0;
   std::signal(SIGTERM, stop_on_signal);
   std::signal(SIGINT, stop_on_signal);

@@ -46,21 +46,17 @@ struct FoundAdvice {
 
 Result<FoundAdvice> found_advice(QueryContext query, const SessionFilter& filter, std::size_t most) {
   query.mask = filter.mask;
-  const auto advice = find_advice(query, filter.filter);
-  if (!advice) return advice.error();
-  FoundAdvice out{query.snapshot, *advice, {}, {}};
+  const auto advice = TRY(find_advice(query, filter.filter));
+  FoundAdvice out{query.snapshot, advice, {}, {}};
   query.mask = nullptr;
-  const auto works = find_active_stretch(query);
-  if (!works) return works.error();
-  const TimeRange wanted = filter.filter.range.value_or(TimeRange{}), all = works->value_or(TimeRange{0, 0});
+  const auto works = TRY(find_active_stretch(query));
+  const TimeRange wanted = filter.filter.range.value_or(TimeRange{}), all = works.value_or(TimeRange{0, 0});
   const auto verdict =
-      range_verdict(query, {std::max(wanted.begin_ns, all.begin_ns), std::min(wanted.end_ns, all.end_ns)});
-  if (!verdict) return verdict.error();
-  out.verdict = verdict->bound + (verdict->cause.empty() ? "" : "; " + verdict->cause);
-  for (const Finding& finding : (**advice).findings) {
-    auto evidence = finding_evidence(query, finding, most);
-    if (!evidence) return evidence.error();
-    out.evidence.push_back(std::move(*evidence));
+      TRY(range_verdict(query, {std::max(wanted.begin_ns, all.begin_ns), std::min(wanted.end_ns, all.end_ns)}));
+  out.verdict = verdict.bound + (verdict.cause.empty() ? "" : "; " + verdict.cause);
+  for (const Finding& finding : advice->findings) {
+    auto evidence = TRY(finding_evidence(query, finding, most));
+    out.evidence.push_back(std::move(evidence));
   }
   return out;
 }

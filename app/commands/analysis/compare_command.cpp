@@ -113,15 +113,14 @@ Result<std::vector<std::string>> CompareCommand::kinds() const {
 // One capture after another is opened, read and let go.
 Result<CaptureFigures> read_capture(const std::string& path, const OpenSessionOptions& options,
                                     const std::vector<std::string>& kinds, const CommandRun& run) {
-  const auto session = open_input({path}, options, run);
-  if (!session) return session.error();
+  const auto session = TRY(open_input({path}, options, run));
   WorkerPool pool;
   const Interruptible interruptible;
   TaskControl control;
   const QueryWatch watch(control, interruptible, run);
-  auto figures = capture_figures({*session->store, session->store->snapshot(), pool, control}, kinds);
+  auto figures = capture_figures({*session.store, session.store->snapshot(), pool, control}, kinds);
   if (!figures) return Error{fmt::format("{}: {}", path, figures.message())};
-  figures->label = {path, split_tags(session->store->overlay_value(kTagsKey))};
+  figures->label = {path, split_tags(session.store->overlay_value(kTagsKey))};
   return figures;
 }
 
@@ -157,9 +156,8 @@ class OpenedCaptures {
  public:
   explicit OpenedCaptures(const CommandRun& run) : watch_(control_, interruptible_, run) {}
   [[nodiscard]] Result<void> open(const std::string& path, const OpenSessionOptions& options, const CommandRun& run) {
-    auto session = open_input({path}, options, run);
-    if (!session) return session.error();
-    sessions_.push_back(std::move(*session));
+    auto session = TRY(open_input({path}, options, run));
+    sessions_.push_back(std::move(session));
     return {};
   }
   [[nodiscard]] QueryContext query(std::size_t number) {
@@ -187,10 +185,9 @@ Result<void> CompareCommand::check_results(ComparisonParts& parts, std::span<con
       OpenedCaptures opened(run);
       for (const std::size_t each : {base, other})
         if (auto done = opened.open(inputs[each], input_options, run); !done) return done;
-      auto found = find_divergence(opened.query(0), opened.query(1));
-      if (!found) return found.error();
-      if (found->with_checksums == 0 || found->other_with_checksums == 0) continue;
-      parts.results.push_back({pair, g, std::move(*found)});
+      auto found = TRY(find_divergence(opened.query(0), opened.query(1)));
+      if (found.with_checksums == 0 || found.other_with_checksums == 0) continue;
+      parts.results.push_back({pair, g, std::move(found)});
     }
   }
   return {};
@@ -198,9 +195,8 @@ Result<void> CompareCommand::check_results(ComparisonParts& parts, std::span<con
 
 // Of each pair what the difference of its totals is made of, which stand in the table of pairs.
 Result<void> CompareCommand::explain_pairs(ComparisonParts& parts, const CommandRun& run) const {
-  const auto wanted =
-      explain ? explained_by() : Result(std::vector<ExplainedBy>(std::begin(kExplainedBy), std::end(kExplainedBy)));
-  if (!wanted) return wanted.error();
+  const auto wanted = TRY(explain ? explained_by()
+                                  : Result(std::vector<ExplainedBy>(std::begin(kExplainedBy), std::end(kExplainedBy))));
   const Comparison& comparison = parts.comparison;
   for (const std::size_t pair : comparison.pairs.shared()) {
     std::vector<ExplainedSide> sides;
@@ -210,7 +206,7 @@ Result<void> CompareCommand::explain_pairs(ComparisonParts& parts, const Command
       for (const std::size_t capture : cell) {
         OpenedCaptures opened(run);
         if (auto done = opened.open(inputs[capture], input_options, run); !done) return done;
-        auto side = explained_side(opened.query(0), comparison.headline, *wanted);
+        auto side = explained_side(opened.query(0), comparison.headline, wanted);
         if (opened.cancelled()) return cancelled_error();
         if (side) of_side.push_back(std::move(*side));
         if (!side) why = fmt::format("{}: {}", inputs[capture], side.message());
@@ -222,7 +218,7 @@ Result<void> CompareCommand::explain_pairs(ComparisonParts& parts, const Command
       continue;
     }
     for (std::size_t g = 1; g < sides.size(); ++g) {
-      Explained explained = explain_sides(sides.front(), sides[g], comparison.headline, *wanted);
+      Explained explained = explain_sides(sides.front(), sides[g], comparison.headline, wanted);
       const std::string of = comparison.pairs.names.size() > 1 ? ", " + pair_title(comparison, pair) : "";
       const auto title = [&](std::size_t side) {
         const std::vector<std::size_t>& cell = comparison.pairs.cells[pair][side];
@@ -244,7 +240,7 @@ Result<std::string> CompareCommand::page(const ComparisonParts& parts, const Com
   const CapturePairs& pairs = parts.comparison.pairs;
   for (std::size_t side = 0; side < 2; ++side) {
     const std::string& path = inputs[pairs.cells[pairs.shared().front()][side].front()];
-    if (auto done = opened.open(path, input_options, run); !done) return done.error();
+    TRY(opened.open(path, input_options, run));
     timelines.push_back(capture_timeline(opened.query(side), (side == 0 ? "A, " : "B, ") + opened.title(side)));
     if (opened.cancelled()) return cancelled_error();
   }

@@ -51,18 +51,15 @@ Result<IterationsCommand::Answer> IterationsCommand::answer(const OpenedSession&
   const Interruptible interruptible;
   TaskControl control;
   const QueryWatch watch(control, interruptible, run);
-  const auto query = masked({*session.store, session.store->snapshot(), pool, control}, part);
-  if (!query) return query.error();
+  const auto query = TRY(masked({*session.store, session.store->snapshot(), pool, control}, part));
   Answer found;
   if (!wanted.empty()) {
-    auto listing = list_regions(*query, {part, wanted});
-    if (!listing) return listing.error();
-    found.regions = std::move(*listing);
+    auto listing = TRY(list_regions(query, {part, wanted}));
+    found.regions = std::move(listing);
     return found;
   }
-  auto iterations = find_iterations(*query, part.range.value_or(TimeRange{}), {by});
-  if (!iterations) return iterations.error();
-  found.iterations = std::move(*iterations);
+  auto iterations = TRY(find_iterations(query, part.range.value_or(TimeRange{}), {by}));
+  found.iterations = std::move(iterations);
   return found;
 }
 

@@ -37,12 +37,10 @@ Result<WhatIfAnswer> WhatIfCommand::answer(const OpenedSession& session, const s
   WorkerPool pool;
   QueryContext query{*session.store, session.store->snapshot(), pool, control};
   if (filter.filter.needs_mask()) query.mask = filter.mask;
-  const auto graph = session_graph(query);
-  if (!graph) return graph.error();
-  if ((*graph)->count() == 0) return Error{"nothing of the session works, moves or waits: there is nothing to replay"};
-  const auto range = path_range(query, **graph, filter.filter.range);
-  if (!range) return range.error();
-  return answer_what_if(query, **graph, changes, *range);
+  const auto graph = TRY(session_graph(query));
+  if (graph->count() == 0) return Error{"nothing of the session works, moves or waits: there is nothing to replay"};
+  const auto range = TRY(path_range(query, *graph, filter.filter.range));
+  return answer_what_if(query, *graph, changes, range);
 }
 
 void print_text(std::ostream& out, const WhatIfAnswer& answer) {

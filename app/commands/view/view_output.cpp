@@ -157,18 +157,16 @@ Result<PrintedSummary> printed_summary(const Store& store, const std::string& ti
   QueryContext query{store, snapshot, pool, control};
   const bool chosen = filter.filter.needs_mask();  // a range alone is met without looking at single events
   if (!chosen) {
-    auto verdict = verdict_text(query, range);
-    if (!verdict) return verdict.error();
-    summary.verdict = std::move(*verdict);
+    auto verdict = TRY(verdict_text(query, range));
+    summary.verdict = std::move(verdict);
   } else {
     query.mask = filter.mask;
     summary.filter = filter.text();
   }
-  auto metrics = session_metrics(query, range);
-  if (!metrics) return metrics.error();
+  auto metrics = TRY(session_metrics(query, range));
   summary.title = title;
   summary.key = summary_key(*snapshot);
-  summary.metrics = std::move(*metrics);
+  summary.metrics = std::move(metrics);
   for (const TableCount& count : table_counts(*snapshot, filter.mask.get())) {
     if (count.events > 0) summary.event_counts.emplace_back(count.name, count.events);
     summary.event_count += count.events;
@@ -265,10 +263,9 @@ class Bundle {
     for (const BundledExport& each : kBundledExports) {
       if (Result<void> done = add_export(each, query); !done) return done;
     }
-    const auto summary = printed_summary(*session_.store, session_.title, filter_);
-    if (!summary) return summary.error();
+    const auto summary = TRY(printed_summary(*session_.store, session_.title, filter_));
     std::ostringstream figures;
-    write_summary_text(figures, {*summary});
+    write_summary_text(figures, {summary});
     add("summary", ".txt", figures.str());
     tar_.finish();
     return {};
@@ -436,31 +433,28 @@ std::string name_of_part(const capture::sources::InputPart& part) {
 Result<void> view_one(const JsonViewRequest& request, const std::string& input, const std::string& output_path,
                       const CommandRun& run) {
   if (auto may = may_write(output_path, request.force, {input}); !may) return may;
-  const auto session = open_input({input}, request.input_options, run);
-  if (!session) return session.error();
-  if (request.memory_tracker) run.say(fmt::format("{}: {}", input, memory_tracker_note(*session->store->snapshot())));
-  const auto filter = make_filter(request.filter, *session->store);
+  const auto session = TRY(open_input({input}, request.input_options, run));
+  if (request.memory_tracker) run.say(fmt::format("{}: {}", input, memory_tracker_note(*session.store->snapshot())));
+  const auto filter = make_filter(request.filter, *session.store);
   if (!filter) return Error{fmt::format("{}: {}", input, filter.message())};
   if (request.filter.has_events()) run.say(fmt::format("accelscope: {}: {}", input, filter->text()));
-  if (!neuron::is_neuron_session(*session->store->snapshot())) {
+  if (!neuron::is_neuron_session(*session.store->snapshot())) {
     return Error{
         fmt::format("{}: the session has no tables of a Neuron profile, which --output-format json writes; write "
                     "chrome or perfetto, "
                     "or a listing with --table NAME --output-format json",
                     input)};
   }
-  const auto output = OutputFile::open(output_path, run.data_out());
-  if (!output) return output.error();
-  const auto report = write_json_tables(*session->store, *filter, **output, "Writing " + output_path, run);
-  if (!report) return report.error();
-  if (auto finished = (*output)->finish(); !finished) return finished;
-  for (const std::string& loss : report->losses()) run.say(fmt::format("accelscope: {}: {}", output_path, loss));
+  const auto output = TRY(OutputFile::open(output_path, run.data_out()));
+  const auto report = TRY(write_json_tables(*session.store, *filter, *output, "Writing " + output_path, run));
+  if (auto finished = output->finish(); !finished) return finished;
+  for (const std::string& loss : report.losses()) run.say(fmt::format("accelscope: {}: {}", output_path, loss));
   if (run.json && output_path != kStandardOutput) {
     run.streams.out << fmt::format("{{\"output\": {}, \"rows\": {}, \"bytes\": {}}}\n", json_quote(output_path),
-                                   report->rows, report->bytes);
+                                   report.rows, report.bytes);
   } else if (output_path != kStandardOutput) {
-    run.say(fmt::format("{}: {} rows, {}", output_path, format_count(report->rows),
-                        format_bytes(static_cast<double>(report->bytes))));
+    run.say(fmt::format("{}: {} rows, {}", output_path, format_count(report.rows),
+                        format_bytes(static_cast<double>(report.bytes))));
   }
   return {};
 }

@@ -98,9 +98,8 @@ class TableViewer {
       return Error{fmt::format("--by: the rows of {} are always grouped in the same way", request_.table)};
     if (!request_.value.empty() && !listing_->facts.takes_value)
       return Error{fmt::format("--value: {} has no choice of what is measured", request_.table)};
-    auto filter = read_filter(request_.filter, *session_.store);
-    if (!filter) return filter.error();
-    filter_ = std::move(*filter);
+    auto filter = TRY(read_filter(request_.filter, *session_.store));
+    filter_ = std::move(filter);
     return {};
   }
   [[nodiscard]] std::string note() const { return listing_ == nullptr ? sql_->note() : note_; }
@@ -116,12 +115,10 @@ class TableViewer {
     return book.edits();
   }
   Result<void> print_listing(QueryOutput& rows, TaskControl& control) {
-    const auto query = masked({*session_.store, snapshot_, pool_, control}, filter_);
-    if (!query) return query.error();
-    const auto listing = listing_->make(*query, {filter_, request_.by, request_.value, entered_peaks()});
-    if (!listing) return listing.error();
-    note_ = listing->note;
-    accelscope::print_listing(*listing, rows);
+    const auto query = TRY(masked({*session_.store, snapshot_, pool_, control}, filter_));
+    const auto listing = TRY(listing_->make(query, {filter_, request_.by, request_.value, entered_peaks()}));
+    note_ = listing.note;
+    accelscope::print_listing(listing, rows);
     return {};
   }
 

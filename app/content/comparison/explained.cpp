@@ -105,15 +105,14 @@ std::string cell_text(std::string text) {
 Result<ExplainedSide> side_of(const QueryContext& query, const SessionTerms& terms, std::string_view total,
                               const std::vector<ExplainedBy>& by) {
   const bool stated = total == kStatedTime && terms.stated_total_ns;
-  const auto path = path_of(query, stated ? std::nullopt : terms.work);
-  if (!path) return path.error();
+  const auto path = TRY(path_of(query, stated ? std::nullopt : terms.work));
   ExplainedSide out;
-  out.total_ns = total_of(terms, stated, path->path);
-  out.bound = path_most_text(*path->graph, path->path);
+  out.total_ns = total_of(terms, stated, path.path);
+  out.bound = path_most_text(*path.graph, path.path);
   for (const ExplainedBy& each : by) {
-    ExplainedSide::Part part{shares_of_total(*path, each.by, out.total_ns), {}};
+    ExplainedSide::Part part{shares_of_total(path, each.by, out.total_ns), {}};
     for (PathShare& share : part.shares) {
-      const EventId event = event_of(*path->graph, share.first);
+      const EventId event = event_of(*path.graph, share.first);
       share.first = event == kNoEvent ? kNoNode : static_cast<NodeIndex>(part.events.size());
       if (event != kNoEvent) part.events.push_back(event);
     }
@@ -126,9 +125,8 @@ Result<ExplainedSide> side_of(const QueryContext& query, const SessionTerms& ter
 
 Result<ExplainedSide> explained_side(const QueryContext& query, std::string_view total,
                                      const std::vector<ExplainedBy>& by) {
-  const auto terms = session_terms(query);
-  if (!terms) return terms.error();
-  return side_of(query, *terms, total, by);
+  const auto terms = TRY(session_terms(query));
+  return side_of(query, terms, total, by);
 }
 
 ExplainedSide mean_side(const std::vector<ExplainedSide>& captures) {
@@ -183,16 +181,12 @@ Explained explain_sides(const ExplainedSide& base, const ExplainedSide& other, s
 
 Result<Explained> explain_difference(const QueryContext& base, const QueryContext& other,
                                      const std::vector<ExplainedBy>& by) {
-  const auto base_terms = session_terms(base);
-  if (!base_terms) return base_terms.error();
-  const auto other_terms = session_terms(other);
-  if (!other_terms) return other_terms.error();
-  const std::string_view total = base_terms->stated_total_ns && other_terms->stated_total_ns ? kStatedTime : kWorkTime;
-  const auto here = side_of(base, *base_terms, total, by);
-  if (!here) return here.error();
-  const auto there = side_of(other, *other_terms, total, by);
-  if (!there) return there.error();
-  return explain_sides(*here, *there, total, by);
+  const auto base_terms = TRY(session_terms(base));
+  const auto other_terms = TRY(session_terms(other));
+  const std::string_view total = base_terms.stated_total_ns && other_terms.stated_total_ns ? kStatedTime : kWorkTime;
+  const auto here = TRY(side_of(base, base_terms, total, by));
+  const auto there = TRY(side_of(other, other_terms, total, by));
+  return explain_sides(here, there, total, by);
 }
 
 std::string exact_time(const Explained& explained, std::int64_t ns, bool is_signed) {

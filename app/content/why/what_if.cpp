@@ -55,14 +55,13 @@ std::string SharePair::text() const { return is_gap ? "waiting: " + label : labe
 
 Result<WhatIfAnswer> answer_what_if(const QueryContext& query, const WorkGraph& graph,
                                     std::span<const WhatIfChange> changes, const TimeRange& range, KeptDetails* kept) {
-  auto replayed = replay_range(query, graph, changes, range, kept);
-  if (!replayed) return replayed.error();
-  const CriticalPath path = find_critical_path(graph, replayed->before);
+  auto replayed = TRY(replay_range(query, graph, changes, range, kept));
+  const CriticalPath path = find_critical_path(graph, replayed.before);
   WhatIfAnswer answer;
-  answer.shares = pairs_of_paths(graph, path, replayed->path);
+  answer.shares = pairs_of_paths(graph, path, replayed.path);
   answer.bound_before = path_most_text(graph, path);
-  answer.bound_after = path_most_text(graph, replayed->path);
-  answer.result = std::move(*replayed);
+  answer.bound_after = path_most_text(graph, replayed.path);
+  answer.result = std::move(replayed);
   return answer;
 }
 

@@ -95,18 +95,17 @@ class ReportGatherer {
 
   Result<Report> run(bool with_timeline) {
     report_.title = request_.title.empty() ? "Session" : request_.title;
-    auto dependencies = session_dependencies(query_);
-    if (!dependencies) return dependencies.error();
-    dependencies_ = std::move(*dependencies);
+    auto dependencies = TRY(session_dependencies(query_));
+    dependencies_ = std::move(dependencies);
     step();
-    if (auto done = add_verdict(); !done) return done.error();
+    TRY(add_verdict());
     add_facts();
     step();
-    if (auto done = add_figures(); !done) return done.error();
+    TRY(add_figures());
     step();
-    if (auto done = add_devices(); !done) return done.error();
+    TRY(add_devices());
     step();
-    if (auto done = add_advice(); !done) return done.error();
+    TRY(add_advice());
     step();
     if (with_timeline && snapshot_.event_count > 0) add_timeline();
     if (idle_) report_.sections.push_back(std::move(*idle_));
@@ -133,9 +132,8 @@ class ReportGatherer {
       report_.verdict = "Of a filter: what bounds the whole session is not told of a part of its events";
       return {};
     }
-    auto verdict = verdict_text(query_, request_.range, dependencies_.get());
-    if (!verdict) return verdict.error();
-    report_.verdict = std::move(*verdict);
+    auto verdict = TRY(verdict_text(query_, request_.range, dependencies_.get()));
+    report_.verdict = std::move(verdict);
     return {};
   }
 
@@ -196,9 +194,8 @@ class ReportGatherer {
   }
 
   Result<void> add_figures() {
-    auto metrics = session_metrics(query_, request_.range);
-    if (!metrics) return metrics.error();
-    metrics_ = std::move(*metrics);
+    auto metrics = TRY(session_metrics(query_, request_.range));
+    metrics_ = std::move(metrics);
     rows_ = figure_rows(metrics_, "", FigureOrder::as_given, false);
     ReportFigures key;
     for (const FigureRow& row : rows_) {
@@ -251,9 +248,8 @@ class ReportGatherer {
 
   // How each device used the time from its first to its last work, and the longest gaps.
   Result<void> add_devices() {
-    const auto found = range_activity(query_, filter_);
-    if (!found) return found.error();
-    const RangeActivity& activity = **found;
+    const auto found = TRY(range_activity(query_, filter_));
+    const RangeActivity& activity = *found;
     ReportBars bars;
     for (const DeviceActivity& each : activity.devices) {
       if (each.stretch.length_ns() > 0) bars.bars.push_back(bar_of(each));
@@ -263,13 +259,11 @@ class ReportGatherer {
           {.title = "What the devices did",
            .note = "of the time from each device's first to its last work; each moment is in one part only",
            .body = std::move(bars)});
-    const auto graph = session_graph(query_);
-    if (!graph) return graph.error();
+    const auto graph = TRY(session_graph(query_));
     constexpr std::size_t kMostGaps = 20;
-    const auto idle = idle_listing(query_, **graph, activity.range, kMostGaps);
-    if (!idle) return idle.error();
-    if (idle->rows.row_count() > 0)
-      idle_ = ReportSection{.title = "Longest gaps", .note = idle->note, .body = table_of_listing(*idle)};
+    const auto idle = TRY(idle_listing(query_, *graph, activity.range, kMostGaps));
+    if (idle.rows.row_count() > 0)
+      idle_ = ReportSection{.title = "Longest gaps", .note = idle.note, .body = table_of_listing(idle)};
     return {};
   }
   [[nodiscard]] static ReportBar bar_of(const DeviceActivity& device) {
@@ -300,9 +294,8 @@ class ReportGatherer {
   }
 
   Result<void> add_advice() {
-    const auto found = find_advice(query_, filter_, dependencies_.get());
-    if (!found) return found.error();
-    const Advice& advice = **found;
+    const auto found = TRY(find_advice(query_, filter_, dependencies_.get()));
+    const Advice& advice = *found;
     const std::string unjudged = unjudged_text(advice);
     std::string note = judged_text(advice) + (unjudged.empty() ? "" : "; " + unjudged);
     ReportFindings findings;
@@ -414,20 +407,18 @@ class ReportGatherer {
 
 // A report speaks of all events that the filter leaves, whether or not each has a place in it.
 Result<ExportReport> write_report(const ExportRequest& request, const std::string& text, ExportOutput& output) {
-  if (Result<void> written = output.write(text); !written) return written.error();
+  TRY(output.write(text));
   return ExportReport{count_passing(*request.query.snapshot, request.query.mask.get()), text.size(), {}};
 }
 
 Result<ExportReport> write_html_report(const ExportRequest& request, ExportOutput& output) {
-  const auto report = session_report(request, true);
-  if (!report) return report.error();
-  return write_report(request, html_report(*report), output);
+  const auto report = TRY(session_report(request, true));
+  return write_report(request, html_report(report), output);
 }
 
 Result<ExportReport> write_markdown_report(const ExportRequest& request, ExportOutput& output) {
-  const auto report = session_report(request, false);
-  if (!report) return report.error();
-  return write_report(request, markdown_report(*report), output);
+  const auto report = TRY(session_report(request, false));
+  return write_report(request, markdown_report(report), output);
 }
 
 constexpr std::array kReportFormats = {

@@ -259,35 +259,33 @@ std::shared_ptr<const CollectivesPanel::Told> CollectivesPanel::ask_told(
   for (std::uint32_t k = 0; k < found->kinds.size() && kind_; ++k) {
     if (found->kinds[k].is_like(*kind_)) scope.kind = k;
   }
-  return context.analysis().ask_of(told_, EventFilter{}, ReportQuestion{{found}, scope},
-                                   [found, scope, asked = found_.value_key, measure = measure_, columns = columns_,
-                                    chosen = chosen_event_](const QueryContext& query) -> FoundAnswer<Told> {
-                                     auto made = std::make_shared<Told>();
-                                     made->asked = asked;
-                                     made->scope = scope;
-                                     made->report = report_collectives(found, scope);
-                                     const CollectivesReport& report = *made->report;
-                                     made->operations =
-                                         std::make_shared<const Listing>(collectives_listing(report, *query.snapshot));
-                                     made->ranks = std::make_shared<const Listing>(ranks_listing(report));
-                                     made->durations = duration_ticks(report);
-                                     made->operation_titles = {fmt::format("All {}", found->kinds.size())};
-                                     for (const CollectiveKind& kind : found->kinds)
-                                       made->operation_titles.push_back(collective_title(kind));
-                                     made->straggler = straggler_text(report, *query.snapshot);
-                                     made->clocks = clocks_text(*found);
-                                     made->lacking = lacking_text(report);
-                                     if (columns > 0) made->grid = make_collective_grid(made->report, measure, columns);
-                                     made->chosen_event = chosen;
-                                     if (chosen != kNoEvent) made->chosen = instance_with(report, chosen);
-                                     if (report.straggler) {
-                                       const auto cause = late_cause(query, *found, *report.straggler, scope.range);
-                                       if (!cause) return cause.error();
-                                       made->cause = cause_text(*cause, *query.snapshot);
-                                     }
-                                     return std::shared_ptr<const Told>(std::move(made));
-                                   },
-                                   {.of = SessionAnalysis::basis_of(found_)});
+  return context.analysis().ask_of(
+      told_, EventFilter{}, ReportQuestion{{found}, scope},
+      [found, scope, asked = found_.value_key, measure = measure_, columns = columns_,
+       chosen = chosen_event_](const QueryContext& query) -> FoundAnswer<Told> {
+        auto made = std::make_shared<Told>();
+        made->asked = asked;
+        made->scope = scope;
+        made->report = report_collectives(found, scope);
+        const CollectivesReport& report = *made->report;
+        made->operations = std::make_shared<const Listing>(collectives_listing(report, *query.snapshot));
+        made->ranks = std::make_shared<const Listing>(ranks_listing(report));
+        made->durations = duration_ticks(report);
+        made->operation_titles = {fmt::format("All {}", found->kinds.size())};
+        for (const CollectiveKind& kind : found->kinds) made->operation_titles.push_back(collective_title(kind));
+        made->straggler = straggler_text(report, *query.snapshot);
+        made->clocks = clocks_text(*found);
+        made->lacking = lacking_text(report);
+        if (columns > 0) made->grid = make_collective_grid(made->report, measure, columns);
+        made->chosen_event = chosen;
+        if (chosen != kNoEvent) made->chosen = instance_with(report, chosen);
+        if (report.straggler) {
+          const auto cause = TRY(late_cause(query, *found, *report.straggler, scope.range));
+          made->cause = cause_text(cause, *query.snapshot);
+        }
+        return std::shared_ptr<const Told>(std::move(made));
+      },
+      {.of = SessionAnalysis::basis_of(found_)});
 }
 
 // Ranks and instances have other numbers in it.

@@ -27,13 +27,11 @@ Colour colour_of(Judgement judgement) {
 FoundAnswer<ComparedSides> compare_sides(const QueryContext& query, const CompareQuestion& question) {
   const std::vector<std::string> by = {question.kind};
   const AskedSides sides = asked_sides(query, question);
-  auto base = capture_figures(sides.base, by);
-  if (!base) return base.error();
-  auto other = capture_figures(sides.other, by);
-  if (!other) return other.error();
-  base->label.path = question.base_title;
-  other->label.path = question.other_title;
-  const std::array<CaptureFigures, 2> captures = {std::move(*base), std::move(*other)};
+  auto base = TRY(capture_figures(sides.base, by));
+  auto other = TRY(capture_figures(sides.other, by));
+  base.label.path = question.base_title;
+  other.label.path = question.other_title;
+  const std::array<CaptureFigures, 2> captures = {std::move(base), std::move(other)};
   ComparedSides out;
   out.comparison = compare_captures(captures, {{question.base_title, {0}}, {question.other_title, {1}}});
   out.listing = out.comparison.costs.empty() ? metrics_listing(out.comparison, 1)
@@ -179,9 +177,8 @@ std::shared_ptr<const Divergence> ask_results(SessionAnalysis& own, ResultsKept&
     const AskedSides sides = asked_sides(query, question);
     if (!has_checksums(*sides.base.snapshot) || !has_checksums(*sides.other.snapshot))
       return std::make_shared<const Divergence>();
-    auto found = find_divergence(sides.base, sides.other);
-    if (!found) return found.error();
-    return std::make_shared<const Divergence>(std::move(*found));
+    auto found = TRY(find_divergence(sides.base, sides.other));
+    return std::make_shared<const Divergence>(std::move(found));
   });
 }
 
@@ -276,11 +273,10 @@ void Waterfall::draw(const PanelContext& context, const Rect& area, const Compar
   Ui& ui = context.ui;
   const auto work = [question](const QueryContext& query) -> FoundAnswer<Explained> {
     const AskedSides sides = asked_sides(query, question);
-    auto found = explain_difference(sides.base, sides.other, {std::begin(kExplainedBy), std::end(kExplainedBy)});
-    if (!found) return found.error();
-    found->base_title = question.base_title;
-    found->other_title = question.other_title;
-    return std::make_shared<const Explained>(std::move(*found));
+    auto found = TRY(explain_difference(sides.base, sides.other, {std::begin(kExplainedBy), std::end(kExplainedBy)}));
+    found.base_title = question.base_title;
+    found.other_title = question.other_title;
+    return std::make_shared<const Explained>(std::move(found));
   };
   const std::shared_ptr<const Explained> shown = context.analysis().ask(kept_, question, question.renewal(), work);
   if (draw_missing(ui, "compare", area, kept_.error, shown != nullptr, "Following both critical paths ...")) return;

@@ -225,9 +225,8 @@ void CoreGridPanel::draw(const PanelContext& context, const Rect& area) {
 void CoreGridPanel::ask(const PanelContext& context) {
   SessionAnalysis& analysis = context.analysis();
   offer_ = analysis.ask_of(offer_kept_, {}, NoQuestion{}, [](const QueryContext& query) -> FoundAnswer<GridOffer> {
-    auto offer = core_grid_offer(query, core_grid_of(*query.snapshot));
-    if (!offer) return offer.error();
-    return std::make_shared<const GridOffer>(std::move(*offer));
+    auto offer = TRY(core_grid_offer(query, core_grid_of(*query.snapshot)));
+    return std::make_shared<const GridOffer>(std::move(offer));
   });
   const EventFilter wanted = scope_filter(context.tab, scope_);
   frames_ = analysis.ask_of(frames_kept_, wanted, Question{measure_},

@@ -48,10 +48,9 @@ void HotspotsPanel::draw(const PanelContext& context, const Rect& area) {
   if (scope_ == Scope::selection && scope_.selection()) within = *scope_.selection();
   shown_ = context.analysis().ask_of(
       kept_, wanted, within, [wanted, within](const QueryContext& query) -> FoundAnswer<HotspotTable> {
-        auto found = find_hotspots(query, wanted.range.value_or(TimeRange{}));
-        if (!found) return found.error();
-        Listing listing = hotspots_listing(*found, *query.snapshot, within);
-        return std::make_shared<const HotspotTable>(HotspotTable{std::move(*found), std::move(listing)});
+        auto found = TRY(find_hotspots(query, wanted.range.value_or(TimeRange{})));
+        Listing listing = hotspots_listing(found, *query.snapshot, within);
+        return std::make_shared<const HotspotTable>(HotspotTable{std::move(found), std::move(listing)});
       });
   Rect rest = area;
   draw_head(context, padded(ui, rest.cut_top(ui.px(kHotspotsHead))));

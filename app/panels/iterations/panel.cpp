@@ -259,24 +259,22 @@ void IterationsPanel::ask(const PanelContext& context) {
     const std::string by(kRegionKinds[static_cast<std::size_t>(region_kind_)].by);
     shown_regions_ =
         analysis.ask_of(regions_, wanted, by, [wanted, by](const QueryContext& query) -> FoundAnswer<FoundRegions> {
-          auto list = find_regions(query, wanted.range.value_or(TimeRange{}), by);
-          if (!list) return list.error();
+          auto list = TRY(find_regions(query, wanted.range.value_or(TimeRange{}), by));
           std::vector<const NamedRegion*> all;
-          for (const NamedRegion& each : (*list)->regions) all.push_back(&each);
-          Listing listing = regions_listing(**list, all, by);
-          return std::make_shared<const FoundRegions>(FoundRegions{std::move(*list), std::move(listing)});
+          for (const NamedRegion& each : list->regions) all.push_back(&each);
+          Listing listing = regions_listing(*list, all, by);
+          return std::make_shared<const FoundRegions>(FoundRegions{std::move(list), std::move(listing)});
         });
     return;
   }
   const auto found =
       analysis.ask_of(loops_, wanted, by_, [range, by = by_](const QueryContext& query) -> FoundAnswer<FoundLoops> {
-        auto list = find_iterations(query, range, {by});
-        if (!list) return list.error();
+        auto list = TRY(find_iterations(query, range, {by}));
         auto made = std::make_shared<FoundLoops>();
         made->snapshot = query.snapshot;
-        made->note = iterations_note(**list, {by});
-        made->loops = loops_listing(**list, *query.snapshot);
-        made->list = std::move(*list);
+        made->note = iterations_note(*list, {by});
+        made->loops = loops_listing(*list, *query.snapshot);
+        made->list = std::move(list);
         return std::shared_ptr<const FoundLoops>(std::move(made));
       });
   if (found == shown_) return;

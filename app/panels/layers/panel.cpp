@@ -289,9 +289,8 @@ void LayersPanel::ask_tree(const PanelContext& context) {
     (void)analysis.ask(
         index_, question_.kind, {.tells_itself = true},
         [kind = question_.kind, last = index_.value](const QueryContext& query) -> FoundAnswer<KeptIndex> {
-          auto index = HierarchyIndex::build(query, kind, last ? last->index : nullptr);
-          if (!index) return index.error();
-          return std::make_shared<const KeptIndex>(KeptIndex{std::move(*index)});
+          auto index = TRY(HierarchyIndex::build(query, kind, last ? last->index : nullptr));
+          return std::make_shared<const KeptIndex>(KeptIndex{std::move(index)});
         });
     // Of the whole session nothing is sooner there.
     const bool is_whole = !filter.range.has_value();
@@ -325,10 +324,9 @@ void LayersPanel::ask(const PanelContext& context) {
   const TimeRange of_tree = tree_.value_key.filter.range.value_or(TimeRange{});
   (void)analysis.ask_of(marked_, tree_.value_key.filter, wanted,
                         [wanted, of_tree, known = index_.value](const QueryContext& query) -> FoundAnswer<MarkedTime> {
-                          const auto tree = session_hierarchy(query, wanted, of_tree,
-                                                              {.index = known ? known->index.get() : nullptr});
-                          if (!tree) return tree.error();
-                          return std::make_shared<const MarkedTime>(MarkedTime{(*tree)->marked_ns});
+                          const auto tree = TRY(session_hierarchy(query, wanted, of_tree,
+                                                                  {.index = known ? known->index.get() : nullptr}));
+                          return std::make_shared<const MarkedTime>(MarkedTime{tree->marked_ns});
                         });
 }
 

@@ -251,9 +251,8 @@ void SourcePanel::draw_instructions(const PanelContext& context, Rect area, bool
       instructions_, filter, of_line, [filter, of_line](const QueryContext& query) -> FoundAnswer<Listing> {
         ListingRequest request{filter, {}};
         if (!of_line.empty()) request.by = {of_line};
-        auto made = list_instructions(query, request);
-        if (!made) return made.error();
-        return std::shared_ptr<const Listing>(std::make_shared<Listing>(std::move(*made)));
+        auto made = TRY(list_instructions(query, request));
+        return std::shared_ptr<const Listing>(std::make_shared<Listing>(std::move(made)));
       });
   std::string hint = of_line.empty() ? "what the devices executed" : "of line " + std::to_string(lit_->line);
   if (listing && !listing->note.empty()) hint = listing->note;
@@ -570,7 +569,7 @@ void SourcePanel::store_texts(const PanelContext& context) {
     }
     const capture::sources::FoundSources found = capture::sources::find_source_files(names, {folder});
     for (const SourceFile& file : found.files) {
-      if (auto defined = store->define(0, file); !defined) return defined.error();
+      TRY(store->define(0, file));
     }
     return Stored{found.files.size(), found.missing.size()};
   });

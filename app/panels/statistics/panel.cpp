@@ -338,10 +338,9 @@ void StatisticsPanel::take_answers(const PanelContext& context) {
   if (scope_ == Scope::selection && scope_.selection()) asked.within = *scope_.selection();
   table_ = context.analysis().ask_of(
       table_kept_, wanted, asked, [wanted, asked](const QueryContext& query) -> FoundAnswer<StatisticsTable> {
-        auto made =
-            statistics_table(query, {wanted, asked.choice.by, asked.choice.value}, asked.choice.also_ns, asked.within);
-        if (!made) return made.error();
-        return std::make_shared<const StatisticsTable>(std::move(*made));
+        auto made = TRY(
+            statistics_table(query, {wanted, asked.choice.by, asked.choice.value}, asked.choice.also_ns, asked.within));
+        return std::make_shared<const StatisticsTable>(std::move(made));
       });
   if (!table_) return;
   if (keys_ && region_seen_ && !tab.region) keys_.reset();

@@ -273,9 +273,8 @@ Result<std::shared_ptr<const ShownPath>> marks_of(const QueryContext& query, con
     }
     shown->parts.push_back(std::move(part));
   }
-  auto mask = mask_of(query, graph, path);
-  if (!mask) return mask.error();
-  shown->mask = std::move(*mask);
+  auto mask = TRY(mask_of(query, graph, path));
+  shown->mask = std::move(mask);
   return std::shared_ptr<const ShownPath>(shown);
 }
 
@@ -370,34 +369,27 @@ void ChangeList::draw(const PanelContext& context, const Rect& area,
 }
 
 FoundAnswer<WhyPanel::Found> WhyPanel::find(const QueryContext& query, const EventFilter& filter, bool finds_advice) {
-  auto graph = session_graph(query);
-  if (!graph) return graph.error();
-  const auto range = path_range(query, **graph, filter.range);
-  if (!range) return range.error();
+  auto graph = TRY(session_graph(query));
+  const auto range = TRY(path_range(query, *graph, filter.range));
   Found found;
-  found.graph = std::move(*graph);
-  found.path = find_critical_path(*found.graph, *range);
-  auto bounds = bounds_of_path(query, *found.graph, found.path, {});
-  if (!bounds) return bounds.error();
-  found.bounds = std::move(*bounds);
+  found.graph = std::move(graph);
+  found.path = find_critical_path(*found.graph, range);
+  auto bounds = TRY(bounds_of_path(query, *found.graph, found.path, {}));
+  found.bounds = std::move(bounds);
   found.headline = bounds_text(found.bounds);
-  auto gaps = gaps_listing(query, *found.graph, found.path);
-  if (!gaps) return gaps.error();
-  found.gaps = std::move(*gaps);
+  auto gaps = TRY(gaps_listing(query, *found.graph, found.path));
+  found.gaps = std::move(gaps);
   found.resources = shares_listing(*found.graph, found.path, PathBy::resource);
   found.lines = shares_listing(*found.graph, found.path, PathBy::line);
   found.segments = path_listing(*found.graph, found.path);
-  auto causes = causes_listing(query, *found.graph, filter, WaitsBy::reason);
-  if (!causes) return causes.error();
-  found.causes = std::move(*causes);
+  auto causes = TRY(causes_listing(query, *found.graph, filter, WaitsBy::reason));
+  found.causes = std::move(causes);
   found.suggested = suggested_changes(*found.graph, found.path);
-  auto shown = marks_of(query, *found.graph, found.path);
-  if (!shown) return shown.error();
-  found.shown = std::move(*shown);
+  auto shown = TRY(marks_of(query, *found.graph, found.path));
+  found.shown = std::move(shown);
   if (finds_advice) {
-    auto advice = find_advice(query, filter);
-    if (!advice) return advice.error();
-    found.advice = std::move(*advice);
+    auto advice = TRY(find_advice(query, filter));
+    found.advice = std::move(advice);
   }
   return std::make_shared<const Found>(std::move(found));
 }
@@ -427,20 +419,19 @@ FoundAnswer<WhyPanel::Replay> WhyPanel::replay(const QueryContext& query, const 
   std::vector<WhatIfChange> ticked, two;
   std::int64_t of_each = 0;
   for (std::size_t i = 0; i < question.texts.size(); ++i) {
-    auto change = parse_change(question.texts[i]);
-    if (!change) return change.error();
+    auto change = TRY(parse_change(question.texts[i]));
     const std::string wrong = out.wrong;
     const auto* earlier = same ? known(question.texts[i]) : nullptr;
     const bool reuse = earlier != nullptr && (*earlier || question.ticked[i] == 0);
-    out.savings.push_back(reuse ? *earlier : saved({&*change, 1}));
+    out.savings.push_back(reuse ? *earlier : saved({&change, 1}));
     if (query.control.cancelled()) return Error{"cancelled"};
     if (question.ticked[i] == 0) out.wrong = wrong;  // it is of a change that nobody asked for
     const std::optional<ChangeSaving>& saving = out.savings.back();
     if (saving && std::ranges::find(question.two, question.texts[i]) != question.two.end()) {
-      two.push_back(*change);
+      two.push_back(change);
       of_each += saving->least_ns;
     }
-    if (saving && question.ticked[i] != 0) ticked.push_back(std::move(*change));
+    if (saving && question.ticked[i] != 0) ticked.push_back(std::move(change));
   }
   if (same && before->two == question.two && two.size() == 2) {
     out.of_two = before->of_two;

@@ -90,11 +90,10 @@ struct Found {
 // Those that have something to say to the command.
 [[nodiscard]] Result<std::vector<Found>> find_captures(const std::string& given_folder,
                                                        ControlCommand command = ControlCommand::status) {
-  const Result<std::string> folder = given_folder.empty() ? control_folder() : Result<std::string>(given_folder);
-  if (!folder) return folder.error();
+  const std::string folder = TRY(given_folder.empty() ? control_folder() : Result<std::string>(given_folder));
   std::vector<Found> found;
   std::error_code failure;
-  for (const auto& entry : fs::directory_iterator(*folder, failure)) {
+  for (const auto& entry : fs::directory_iterator(folder, failure)) {
     if (entry.path().extension() != kSuffix) continue;
     const std::string path = entry.path().string();
     if (!system::connect_to_local(path))
@@ -157,21 +156,18 @@ Result<ControlSocket::Place> ControlSocket::take_place(const std::string& folder
 
 Result<std::unique_ptr<ControlSocket>> ControlSocket::open(const std::string& name, Handler handler,
                                                            const std::string& given_folder) {
-  const Result<std::string> folder = given_folder.empty() ? control_folder() : Result<std::string>(given_folder);
-  if (!folder) return folder.error();
-  Result<std::pair<system::Descriptor, system::Descriptor>> wake = system::make_stream_pair();
-  if (!wake) return wake.error();
+  const std::string folder = TRY(given_folder.empty() ? control_folder() : Result<std::string>(given_folder));
+  std::pair<system::Descriptor, system::Descriptor> wake = TRY(system::make_stream_pair());
   std::optional<Place> place;
   // Two that start at once must not take each other's fresh socket for one that was left behind.
-  const Result<void> taken = security::with_folder_locked(*folder, [&]() -> Result<void> {
-    Result<Place> found = take_place(*folder, name);
-    if (!found) return found.error();
-    place = std::move(found).value();
+  const Result<void> taken = security::with_folder_locked(folder, [&]() -> Result<void> {
+    Place found = TRY(take_place(folder, name));
+    place = std::move(found);
     return {};
   });
   if (!taken) return taken.error();
   return std::unique_ptr<ControlSocket>(
-      new ControlSocket(std::move(*place), std::move(wake->first), std::move(wake->second), std::move(handler)));
+      new ControlSocket(std::move(*place), std::move(wake.first), std::move(wake.second), std::move(handler)));
 }
 
 ControlSocket::ControlSocket(Place place, system::Descriptor wake, system::Descriptor woken, Handler handler)
@@ -212,32 +208,29 @@ void ControlSocket::answer(int connection) const {
 }
 
 Result<std::vector<ControlledCapture>> list_captures(const std::string& folder) {
-  const Result<std::vector<Found>> found = find_captures(folder);
-  if (!found) return found.error();
+  const std::vector<Found> found = TRY(find_captures(folder));
   std::vector<ControlledCapture> captures;
-  for (const Found& capture : *found) captures.push_back({name_of(capture, *found), capture.status});
+  for (const Found& capture : found) captures.push_back({name_of(capture, found), capture.status});
   return captures;
 }
 
 Result<std::vector<std::string>> list_held(const std::string& folder) {
-  const Result<std::vector<Found>> found = find_captures(folder, ControlCommand::held);
-  if (!found) return found.error();
+  const std::vector<Found> found = TRY(find_captures(folder, ControlCommand::held));
   std::vector<std::string> held;
-  for (const Found& agent : *found) held.push_back(agent.status);
+  for (const Found& agent : found) held.push_back(agent.status);
   return held;
 }
 
 Result<std::string> send_command(const std::string& name, ControlCommand command, const std::string& folder) {
-  const Result<std::vector<Found>> found = find_captures(folder);
-  if (!found) return found.error();
-  if (found->empty()) return Error{"no capture of yours is running on this machine"};
+  const std::vector<Found> found = TRY(find_captures(folder));
+  if (found.empty()) return Error{"no capture of yours is running on this machine"};
   std::vector<std::string> names;
   const Found* wanted = nullptr;
-  for (const Found& capture : *found) {
-    names.push_back(name_of(capture, *found));
+  for (const Found& capture : found) {
+    names.push_back(name_of(capture, found));
     if (name == names.back() || name == capture.socket_name) wanted = &capture;
   }
-  if (name.empty() && found->size() == 1) wanted = &found->front();
+  if (name.empty() && found.size() == 1) wanted = &found.front();
   if (wanted != nullptr) return ask(wanted->path, command);
   const std::string all = fmt::format("{}", fmt::join(names, ", "));
   if (name.empty()) {

@@ -84,10 +84,8 @@ class LocalCapture {
 Result<void> LocalCapture::begin() {
   CaptureRun::Options run;
   run.origin = SteadyClock::now();
-  Result<std::vector<SourcePart>> parts =
-      kind_parts(options_.request, options_.work_folder, run.origin, options_.watch);
-  if (!parts) return parts.error();
-  run.parts = std::move(parts).value();
+  std::vector<SourcePart> parts = TRY(kind_parts(options_.request, options_.work_folder, run.origin, options_.watch));
+  run.parts = std::move(parts);
   run.facts.id = system::random_id();
   // The name that a shell may use is known before anything runs.
   Result<std::unique_ptr<ControlSocket>> control = ControlSocket::open(
@@ -105,9 +103,8 @@ Result<void> LocalCapture::begin() {
   run.paused = options_.request.paused;
   run.duration_seconds = options_.request.duration_seconds;
   run.post = [this](std::function<void()> task) { tasks_.post(std::move(task)); };
-  Result<std::unique_ptr<CaptureRun>> begun = CaptureRun::begin(std::move(run));
-  if (!begun) return begun.error();
-  run_ = std::move(begun).value();
+  std::unique_ptr<CaptureRun> begun = TRY(CaptureRun::begin(std::move(run)));
+  run_ = std::move(begun);
   run_->outbox().attach();
   run_->outbox().on_more([this] { tasks_.post([] {}); });
   reader_ = std::make_unique<OutboxReader>(run_->outbox(), 0);
@@ -116,14 +113,13 @@ Result<void> LocalCapture::begin() {
 
 Result<void> LocalCapture::pump() {
   for (;;) {
-    Result<std::optional<OutboxReader::Item>> item = reader_->next();
-    if (!item) return item.error();
-    if (!item->has_value()) return {};
-    if ((*item)->gap) {
-      if (Result<void> taken = ingest_.take(*(*item)->gap); !taken) return taken;
+    std::optional<OutboxReader::Item> item = TRY(reader_->next());
+    if (!item.has_value()) return {};
+    if (item->gap) {
+      if (Result<void> taken = ingest_.take(*item->gap); !taken) return taken;
     }
-    if ((*item)->frame == nullptr) continue;
-    if (Result<void> taken = ingest_.take(*(*item)->frame); !taken) return taken;
+    if (item->frame == nullptr) continue;
+    if (Result<void> taken = ingest_.take(*item->frame); !taken) return taken;
     (void)run_->outbox().received(ingest_.last_sequence());
   }
 }
@@ -151,9 +147,8 @@ Result<void> LocalCapture::run() {
   control_.reset();
   const std::optional<wire::StreamEnd> end = run_->outbox().end();
   if (!end) return Error{"the capture has no end"};
-  Result<std::string> missing = ingest_.finish(*end);
-  if (!missing) return missing.error();
-  missing_ = *missing;
+  std::string missing = TRY(ingest_.finish(*end));
+  missing_ = missing;
   return {};
 }
 
@@ -184,17 +179,16 @@ Result<std::string> LocalCapture::obey_from_elsewhere(ControlCommand command) {
 }  // namespace
 
 Result<LocalCaptureReport> capture_locally(const LocalCaptureOptions& options) {
-  Result<std::unique_ptr<Store>> store = Store::create(options.store);
-  if (!store) return store.error();
-  LocalCapture capture(options, **store);
-  if (Result<void> begun = capture.begin(); !begun) return begun.error();
+  std::unique_ptr<Store> store = TRY(Store::create(options.store));
+  LocalCapture capture(options, *store);
+  TRY(capture.begin());
   const Result<void> done = capture.run();
   LocalCaptureReport report{capture.events(), options.output, done ? capture.failure() : done.message()};
   if (!report.failure.empty()) {
     if (report.events == 0) return Error{report.failure};
-    (*store)->add_quality({"capture_failed", 1, report.failure + "; what came before is here"});
+    store->add_quality({"capture_failed", 1, report.failure + "; what came before is here"});
   }
-  Result<SavedSession> saved = save_or_rescue(**store, options.output, {}, FileAccess::owner);
+  Result<SavedSession> saved = save_or_rescue(*store, options.output, {}, FileAccess::owner);
   if (!saved) {
     return Error{saved.message() + (options.spool.empty() ? "; what was captured is lost. --spool keeps it on a disk "
                                                             "with room while it is captured"

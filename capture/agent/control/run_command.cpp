@@ -99,9 +99,8 @@ Result<request::CaptureRequest> RunCommand::request() const {
   request::CaptureRequest request;
   std::vector<std::string> names = request::split_names(kind_list);
   if (names.empty() && (!program->empty() || !script.empty())) names = {"program"};
-  Result<std::vector<request::KindChoice>> kinds = kind_options.choices(names);
-  if (!kinds) return kinds.error();
-  request.kinds = std::move(kinds).value();
+  std::vector<request::KindChoice> kinds = TRY(kind_options.choices(names));
+  request.kinds = std::move(kinds);
   request.name = name;
   if (!program->empty()) {
     request.program = program->front();

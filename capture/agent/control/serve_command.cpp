@@ -92,9 +92,8 @@ void AgentSettings::declare(command_line::OptionSet& command) {
 }
 
 Result<void> AgentSettings::read() {
-  const Result<system::Address> address = system::parse_address(listen_);
-  if (!address) return address.error();
-  listen = *address;
+  const system::Address address = TRY(system::parse_address(listen_));
+  listen = address;
   const Result<std::uint64_t> memory = parse_size(buffer_);
   if (!memory) return Error{"--buffer: " + memory.message()};
   outbox.buffer_bytes = *memory;

@@ -122,14 +122,13 @@ Result<std::unique_ptr<CaptureRun>> CaptureRun::begin(Options options) {
   if (run->options_.parts.size() > wire::kMaxWireScope) return Error{"too many kinds for one capture"};
   std::unique_ptr<log::FrameLog> log;
   if (!run->options_.spool_folder.empty()) {
-    Result<std::unique_ptr<log::FrameLog>> made = log::FrameLog::create(
+    std::unique_ptr<log::FrameLog> made = TRY(log::FrameLog::create(
         run->options_.spool_folder,
-        {.capture_id = run->facts_.id, .segment_bytes = run->options_.outbox.spool_segment_bytes});
-    if (!made) return made.error();
-    log = std::move(made).value();
+        {.capture_id = run->facts_.id, .segment_bytes = run->options_.outbox.spool_segment_bytes}));
+    log = std::move(made);
   }
   run->make_outbox(std::move(log));
-  if (Result<void> kept = run->keep_facts(); !kept) return kept.error();
+  TRY(run->keep_facts());
   run->start_parts();
   return run;
 }
@@ -179,24 +178,21 @@ void CaptureRun::start_parts() {
 
 Result<std::unique_ptr<CaptureRun>> CaptureRun::reopen(const std::string& spool_folder, Options options,
                                                        const std::function<bool(std::uint64_t bytes)>& on_read) {
-  Result<log::FrameLogFacts> kept = log::FrameLog::read_facts(spool_folder);
-  if (!kept) return kept.error();
+  log::FrameLogFacts kept = TRY(log::FrameLog::read_facts(spool_folder));
   log::FrameLogRecovery found;
-  Result<std::unique_ptr<log::FrameLog>> log = log::FrameLog::open_existing(
+  std::unique_ptr<log::FrameLog> log = TRY(log::FrameLog::open_existing(
       spool_folder,
-      {.capture_id = kept->capture_id, .segment_bytes = options.outbox.spool_segment_bytes, .on_read = on_read}, found);
-  if (!log) return log.error();
-  const bool would_go_on = CaptureRun::would_go_on(*kept, options.facts.repeats);
-  options.facts = {kept->capture_id, kept->place, kept->name, kept->description, kept->begun_unix_ns};
+      {.capture_id = kept.capture_id, .segment_bytes = options.outbox.spool_segment_bytes, .on_read = on_read}, found));
+  const bool would_go_on = CaptureRun::would_go_on(kept, options.facts.repeats);
+  options.facts = {kept.capture_id, kept.place, kept.name, kept.description, kept.begun_unix_ns};
   options.spool_folder = spool_folder;
   std::unique_ptr<CaptureRun> run(new CaptureRun(std::move(options)));
-  run->make_outbox(std::move(log).value());
-  Result<Outbox::Adopted> adopted = run->outbox_->adopt_spool(kept.value(), on_read);
-  if (!adopted) return adopted.error();
-  run->sealed_before_ = adopted.value();
+  run->make_outbox(std::move(log));
+  Outbox::Adopted adopted = TRY(run->outbox_->adopt_spool(kept, on_read));
+  run->sealed_before_ = adopted;
   run->would_go_on_ = would_go_on;
   run->cut_bytes_ = found.cut_bytes;
-  run->spooled_ = std::move(kept).value();
+  run->spooled_ = std::move(kept);
   return run;
 }
 

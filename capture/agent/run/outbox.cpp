@@ -320,19 +320,17 @@ Result<Outbox::Adopted> Outbox::adopt_spool(const log::FrameLogFacts& facts,
   for (const wire::LaneTotal& lane : facts.released.lanes)
     lane_events_[lane.lane] = released_lanes_[lane.lane] = lane.events;
   for (;;) {
-    Result<std::optional<wire::Frame>> frame = reader.next();
-    if (!frame) return frame.error();
-    if (!frame.value()) break;
-    const wire::FrameHeader& header = frame.value()->header;
-    if (on_read && !on_read(frame.value()->wire_bytes())) {
+    std::optional<wire::Frame> frame = TRY(reader.next());
+    if (!frame) break;
+    const wire::FrameHeader& header = frame->header;
+    if (on_read && !on_read(frame->wire_bytes())) {
       return Error{log_->folder().string() + ": reading was given up"};
     }
     if (header.sequence == 0) continue;
-    if (header.scope == 0) adopted.last_checksum = checksum(frame.value()->body);
+    if (header.scope == 0) adopted.last_checksum = checksum(frame->body);
     if (header.sequence <= facts.released.last_sequence) continue;
-    Spooled spooled{
-        header.sequence, header.scope, 0, 0, frame.value()->wire_bytes(), header.type == wire::FrameType::chunk};
-    if (const auto chunk = read_chunk_header(frame.value()->body); spooled.chunk && chunk) {
+    Spooled spooled{header.sequence, header.scope, 0, 0, frame->wire_bytes(), header.type == wire::FrameType::chunk};
+    if (const auto chunk = read_chunk_header(frame->body); spooled.chunk && chunk) {
       spooled.lane = chunk->lane;
       spooled.events = chunk->count;
       count(header.scope, chunk->lane, chunk->count);
@@ -390,11 +388,10 @@ Result<std::optional<OutboxReader::Item>> OutboxReader::next() {
 
 Result<std::optional<OutboxReader::Item>> OutboxReader::from_log() {
   if (!log_reader_) log_reader_ = std::make_unique<log::FrameLogReader>(outbox_.log_->folder(), position_);
-  Result<std::optional<wire::Frame>> read = log_reader_->next();
-  if (!read) return read.error();
-  if (!read.value()) return Error{"the spool has lost frames that it should hold"};
+  std::optional<wire::Frame> read = TRY(log_reader_->next());
+  if (!read) return Error{"the spool has lost frames that it should hold"};
   Item item;
-  item.frame = std::make_shared<const wire::Frame>(std::move(*read.value()));
+  item.frame = std::make_shared<const wire::Frame>(std::move(*read));
   const std::uint64_t sequence = item.frame->header.sequence;
   if (sequence > position_ + 1) {
     const std::string& damage = log_reader_->damage();

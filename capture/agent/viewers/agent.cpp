@@ -331,9 +331,8 @@ Result<CaptureRun*> Agent::Implementation::begin_capture(const wire::Start& star
   run.origin = SteadyClock::now();
   run.work_folder = session.take_work_folder();
   if (run.work_folder.empty() && !request.kinds.empty()) {
-    Result<std::filesystem::path> folder = new_work_folder();
-    if (!folder) return folder.error();
-    run.work_folder = folder->string();
+    std::filesystem::path folder = TRY(new_work_folder());
+    run.work_folder = folder.string();
   }
   run.results_base = request.directory.empty() ? run.work_folder : request.directory;
   Result<std::vector<SourcePart>> parts = parts_for(request, run.work_folder, run.origin);
@@ -347,11 +346,10 @@ Result<CaptureRun*> Agent::Implementation::begin_capture(const wire::Start& star
     run.facts.description = options_.kinds.describe(request, run.work_folder);
   }
   tie_to_loop(run, run.facts.id);
-  Result<std::unique_ptr<CaptureRun>> begun = CaptureRun::begin(std::move(run));
-  if (!begun) return begun.error();
+  std::unique_ptr<CaptureRun> begun = TRY(CaptureRun::begin(std::move(run)));
   runs_.push_back(std::make_unique<Held>());
   Held& held = *runs_.back();
-  held.run = std::move(begun).value();
+  held.run = std::move(begun);
   held.controller = &session;
   held.controlled_once = true;
   held.wish = wish;
@@ -766,15 +764,14 @@ Result<std::unique_ptr<Agent>> Agent::listen(AgentOptions options, SourceFunctio
   wire::ListenOptions listening;
   listening.identity = impl->options_.secrets.identity;
   listening.log = impl->options_.log;
-  Result<std::unique_ptr<wire::Listener>> listener =
-      wire::Listener::open(impl->loop_, impl->options_.listen, impl->options_.limits, std::move(listening));
-  if (!listener) return listener.error();
-  impl->listener_ = std::move(listener).value();
+  std::unique_ptr<wire::Listener> listener =
+      TRY(wire::Listener::open(impl->loop_, impl->options_.listen, impl->options_.limits, std::move(listening)));
+  impl->listener_ = std::move(listener);
   impl->address_ = impl->listener_->address();
   impl->listener_->accept(
       [agent = impl.get()](std::unique_ptr<wire::Link> link) { agent->on_accept(std::move(link)); });
   if (!impl->options_.spool_folder.empty()) {
-    if (Result<void> ready = security::ensure_private_folder(impl->options_.spool_folder); !ready) return ready.error();
+    TRY(security::ensure_private_folder(impl->options_.spool_folder));
   }
   impl->reopen_spools();
   if (impl->options_.stop_on_signals) {  // from now on: whoever sees the address may send one

@@ -111,9 +111,8 @@ Result<void> check_files(const request::CaptureRequest& request, const std::stri
                     request.directory)};
   }
   for (const request::KindChoice& choice : request.kinds) {
-    const Result<const request::KindFacts*> facts = request::find_facts(choice.name, kinds);
-    if (!facts) return facts.error();
-    for (const request::KindOption& option : (*facts)->options) {
+    const request::KindFacts* facts = TRY(request::find_facts(choice.name, kinds));
+    for (const request::KindOption& option : facts->options) {
       if (option.type != request::OptionType::file) continue;
       for (const request::OptionSetting& setting : choice.options) {
         if (setting.name != option.name || was_sent(setting.value, work_folder)) continue;
@@ -160,17 +159,15 @@ Result<std::vector<SourcePart>> kind_parts(const request::CaptureRequest& wanted
                                            const request::ProgramWatch& watch) {
   request::CaptureRequest request = request::complete_request(wanted);
   const std::vector<request::KindFacts> kinds = request::checked_kinds(request.kinds);
-  if (Result<void> checked = request::check_request(request, kinds); !checked) return checked.error();
-  if (Result<std::string> described = request::describe_request(request, work_folder); !described)
-    return described.error();
+  TRY(request::check_request(request, kinds));
+  TRY(request::describe_request(request, work_folder));
   std::vector<MetaEntry> facts = request_facts(request);
-  Result<probes::ProbePlaces> probes = probes::open_probe_places(request);
-  if (!probes) return probes.error();
-  request.environment.insert(request.environment.end(), probes->environment.begin(), probes->environment.end());
+  probes::ProbePlaces probes = TRY(probes::open_probe_places(request));
+  request.environment.insert(request.environment.end(), probes.environment.begin(), probes.environment.end());
   std::vector<SourcePart> parts;
   for (std::size_t i = 0; i < request.kinds.size(); ++i) {
     const auto part = std::make_shared<PartFacts>(
-        PartFacts{request, i, work_folder, origin, watch, std::exchange(facts, {}), probes->listeners[i]});
+        PartFacts{request, i, work_folder, origin, watch, std::exchange(facts, {}), probes.listeners[i]});
     parts.push_back({request.kinds[i].name,
                      [part](EventSink& sink, const request::OpenScope& open_scope, const request::AskCapture& ask) {
                        return write_part(*part, sink, open_scope, ask);
@@ -188,8 +185,7 @@ AgentKinds agent_kinds(bool may_run, const std::vector<request::KindChoice>& sta
                     const request::CaptureRequest& request, const std::string& work_folder,
                     std::chrono::steady_clock::time_point origin) -> Result<std::vector<SourcePart>> {
     if (!may_run && request.kinds != started_with) {
-      if (Result<void> checked = check_files(request, work_folder, request::declared_kinds()); !checked)
-        return checked.error();
+      TRY(check_files(request, work_folder, request::declared_kinds()));
     }
     return kind_parts(request, work_folder, origin);
   };

@@ -122,27 +122,24 @@ bool runs_beside(const request::CaptureRequest& request) {
 
 Result<std::string> describe_neuron(const request::CaptureRequest& request, const request::OptionReader& options,
                                     const std::string& work_folder) {
-  const Result<NeuronSettings> settings = read_neuron_settings(options, start_of(request), system::host_name());
-  if (!settings) return settings.error();
-  const Result<std::string> tool = tool_of(*settings);
+  const NeuronSettings settings = TRY(read_neuron_settings(options, start_of(request), system::host_name()));
+  const Result<std::string> tool = tool_of(settings);
   if (!tool) return tool;
-  if (Result<void> found = check_files(*settings, request, work_folder); !found) return found.error();
-  if (settings->start == NeuronStart::program) {
+  TRY(check_files(settings, request, work_folder));
+  if (settings.start == NeuronStart::program) {
     if (runs_beside(request)) {
       return Error{
           "the kind 'neuron' runs the program itself and keeps its lines; leave out the kinds that run it too"};
     }
     if (Result<std::string> found = kinds::program::shown_program(request, work_folder); !found) return found;
   }
-  return described(*settings, request, *tool);
+  return described(settings, request, *tool);
 }
 
 Result<void> run_neuron(const request::KindRun& run, EventSink& sink) {
-  Result<NeuronSettings> settings = read_neuron_settings(*run.options, start_of(run.request), system::host_name());
-  if (!settings) return settings.error();
-  const Result<std::string> tool = tool_of(*settings);
-  if (!tool) return tool.error();
-  return NeuronRun(run, sink, std::move(settings).value(), *tool).run();
+  NeuronSettings settings = TRY(read_neuron_settings(*run.options, start_of(run.request), system::host_name()));
+  const std::string tool = TRY(tool_of(settings));
+  return NeuronRun(run, sink, std::move(settings), tool).run();
 }
 
 }  // namespace

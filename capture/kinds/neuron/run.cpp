@@ -58,9 +58,8 @@ ToolSteps::ToolSteps(const request::KindRun& run, EventSink& sink, std::string d
 
 Result<StepEnd> ToolSteps::run(const ToolStep& step) {
   const Clock::time_point begin = Clock::now();
-  Result<std::unique_ptr<system::SupervisedChild>> started = system::SupervisedChild::start(step.start);
-  if (!started) return started.error();
-  system::SupervisedChild& child = **started;
+  std::unique_ptr<system::SupervisedChild> started = TRY(system::SupervisedChild::start(step.start));
+  system::SupervisedChild& child = *started;
   StepEnd end;
   watch(child, step, end);
   if (end.stopped || end.timed_out) child.signal_group(SIGKILL);  // what it started and left behind
@@ -76,7 +75,7 @@ Result<StepEnd> ToolSteps::run(const ToolStep& step) {
   events_.set_command(command_of(step.start), step.start.directory);
   events_.add_life(run_.ns_of(begin), run_.ns_of(now), id, ended);
   writer_.flush();
-  if (Result<void> kept = writer_.status(); !kept) return kept.error();
+  TRY(writer_.status());
   return end;
 }
 
@@ -252,7 +251,7 @@ Result<bool> is_all_zero(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return Error{fmt::format("{}: the input cannot be read; check the path and its permissions", path)};
   if (fs::path(path).extension() == ".npy") {
-    if (Result<std::size_t> header = skip_header(file, path); !header) return header.error();
+    TRY(skip_header(file, path));
   }
   std::vector<char> block(kBlockBytes);
   std::uint64_t bytes = 0;
@@ -461,16 +460,15 @@ Result<void> NeuronRun::capture_neff(const std::string& neff) {
   steps_.writer().set_meta("neuron.neff", neff);
   steps_.writer().set_meta("neuron.command", tool_name_ + " " + system::shown_command(arguments));
   const kinds::program::FolderWatch traces({base_}, ".ntff", kTraceDepth);
-  const Result<StepEnd> ended = run_tool(arguments, base_, settings_.time_limit);
-  if (!ended) return ended.error();
+  const StepEnd ended = TRY(run_tool(arguments, base_, settings_.time_limit));
   if (stopped_) return {};
-  if (ended->timed_out || ended->exit_code != 0) return failure(arguments, *ended);
+  if (ended.timed_out || ended.exit_code != 0) return failure(arguments, ended);
   const ChosenTraces found = choose_traces(paths_of(traces.changed()), settings_.nth_exec);
   if (found.chosen.empty()) {
     return Error{fmt::format(
         "{} capture: ended without an error but wrote no trace (.ntff) in {}; to try by hand: {} "
         "{}; {}",
-        tool_name_, base_, tool_name_, system::shell_command(arguments), sources::neuron::shown_output(ended->output))};
+        tool_name_, base_, tool_name_, system::shell_command(arguments), sources::neuron::shown_output(ended.output))};
   }
   if (!found.left.empty()) {
     warn("traces_not_read",
@@ -491,26 +489,24 @@ Result<void> NeuronRun::capture_neff(const std::string& neff) {
 
 Result<void> NeuronRun::process_trace(const std::string& neff, const NeuronTrace& trace, const std::string& output) {
   const std::vector<std::string> arguments = sources::neuron::neuron_view_arguments(neff, trace.path, output);
-  const Result<StepEnd> ended = run_tool(arguments, base_, settings_.time_limit);
-  if (!ended) return ended.error();
+  const StepEnd ended = TRY(run_tool(arguments, base_, settings_.time_limit));
   if (stopped_) return {};
-  if (ended->timed_out || ended->exit_code != 0) return failure(arguments, *ended);
+  if (ended.timed_out || ended.exit_code != 0) return failure(arguments, ended);
   std::error_code gone;
   if (fs::exists(output, gone)) return {};
   return Error{fmt::format("{} view: ended without an error but wrote no profile of {}; to try by hand: {} {}; {}",
                            tool_name_, trace.path, tool_name_, system::shell_command(arguments),
-                           sources::neuron::shown_output(ended->output))};
+                           sources::neuron::shown_output(ended.output))};
 }
 
 Result<void> NeuronRun::process(const std::string& neff, const std::vector<NeuronTrace>& traces) {
-  const Result<std::string> folder = new_folder(run_.work_folder + "/processed", fs::path(neff).stem().string());
-  if (!folder) return folder.error();
+  const std::string folder = TRY(new_folder(run_.work_folder + "/processed", fs::path(neff).stem().string()));
   std::vector<std::string> unread;
   for (const NeuronTrace& trace : traces) {
     std::string name = fs::path(trace.path).stem().string();
     if (!trace.label.empty()) name = "profile_" + trace.label;
     for (char& c : name) c = c == ' ' ? '_' : c;
-    const Result<void> done = process_trace(neff, trace, *folder + "/" + name + ".json");
+    const Result<void> done = process_trace(neff, trace, folder + "/" + name + ".json");
     if (stopped_) return {};
     if (!done) unread.push_back(done.message());
   }
@@ -518,7 +514,7 @@ Result<void> NeuronRun::process(const std::string& neff, const std::vector<Neuro
   for (const std::string& why : unread) {
     warn("unreadable_input", why + "; the other ranks were read");
   }
-  return import_folder(*folder);
+  return import_folder(folder);
 }
 
 Result<void> NeuronRun::import_folder(const std::string& folder) {
@@ -533,9 +529,7 @@ Result<void> NeuronRun::import_folder(const std::string& folder) {
 }
 
 Result<StepEnd> NeuronRun::run_program(const ToolStep& step) {
-  if (const Result<system::ChildStart> written = kinds::program::prepare_program(run_); !written) {
-    return written.error();
-  }
+  TRY(kinds::program::prepare_program(run_));
   Result<StepEnd> ended = steps_.run(step);
   if (!ended) return ended;
   stopped_ = ended->stopped;
@@ -554,12 +548,10 @@ Result<void> NeuronRun::capture_compiled() {
   const std::string fresh = (fs::absolute(run_.work_folder) / "neuron-cache").string();
   step.start.environment = compile_environment(settings_, step.start.environment, fresh, inherited_variable);
   const kinds::program::FolderWatch compiled({base_, compile_cache(step.start.environment)}, ".neff", kCompileDepth);
-  const Result<StepEnd> ended = run_program(step);
-  if (!ended) return ended.error();
+  const StepEnd ended = TRY(run_program(step));
   if (stopped_) return {};
-  Result<std::string> neff = choose_compiled(compiled, *ended);
-  if (!neff) return neff.error();
-  return capture_neff(*neff);
+  std::string neff = TRY(choose_compiled(compiled, ended));
+  return capture_neff(neff);
 }
 
 Result<std::string> NeuronRun::choose_compiled(const kinds::program::FolderWatch& watch, const StepEnd& ended) {
@@ -572,18 +564,17 @@ Result<std::string> NeuronRun::choose_compiled(const kinds::program::FolderWatch
                               : "if it took what was compiled before from a cache, add --fresh-cache",
         sources::neuron::shown_output(ended.output))};
   }
-  const Result<std::size_t> chosen = choose_neff(files, settings_.compiled_neff);
-  if (!chosen) return chosen.error();
+  const std::size_t chosen = TRY(choose_neff(files, settings_.compiled_neff));
   std::string list;
   for (std::size_t i = 0; i < files.size(); ++i) {
     list += fmt::format("{}{}. {} ({}){}", i == 0 ? "" : "\n", i + 1, files[i].path,
-                        format_bytes(static_cast<double>(files[i].bytes)), i == *chosen ? "  <- is profiled" : "");
+                        format_bytes(static_cast<double>(files[i].bytes)), i == chosen ? "  <- is profiled" : "");
   }
   steps_.note(fmt::format("accelscope: NEFFs that the program compiled; --compiled-neff {} takes number {}:\n{}",
-                          settings_.compiled_neff, *chosen + 1, list));
+                          settings_.compiled_neff, chosen + 1, list));
   steps_.writer().set_meta("neuron.neffs", list);
   // Beside the trace, so that both can be brought back by one pattern.
-  const fs::path neff = files[*chosen].path;
+  const fs::path neff = files[chosen].path;
   const fs::path beside = (fs::path(base_) / settings_.session_file).replace_extension(".neff");
   std::error_code failure;
   if (neff.parent_path() == beside.parent_path() || fs::exists(beside, failure)) return neff.string();
@@ -596,23 +587,20 @@ Result<void> NeuronRun::inspect_program() {
   std::vector<std::string> words = {program.program};
   words.insert(words.end(), program.arguments.begin(), program.arguments.end());
   const std::string name = fs::path(settings_.session_file).stem().string();
-  const Result<std::string> written = new_folder(base_, name + "-inspect");
-  if (!written) return written.error();
-  const std::vector<std::string> arguments = inspect_arguments(settings_, *written, words);
+  const std::string written = TRY(new_folder(base_, name + "-inspect"));
+  const std::vector<std::string> arguments = inspect_arguments(settings_, written, words);
   steps_.writer().set_meta("neuron.command", tool_name_ + " " + system::shown_command(arguments));
   const ToolStep step{
       .start = {tool_, arguments, base_, compile_environment(settings_, program.environment, "", inherited_variable)},
       .grace = kInspectGrace};
-  const Result<StepEnd> ended = run_program(step);
-  if (!ended) return ended.error();
+  const StepEnd ended = TRY(run_program(step));
   std::error_code failed;
-  if (fs::is_empty(*written, failed)) {
+  if (fs::is_empty(written, failed)) {
     if (stopped_) return {};
-    return ended->exit_code != 0
-               ? failure(arguments, *ended)
-               : Error{fmt::format("{} inspect: wrote nothing into {}; does the program run on a "
-                                   "device at all? {}",
-                                   tool_name_, *written, sources::neuron::shown_output(ended->output))};
+    return ended.exit_code != 0 ? failure(arguments, ended)
+                                : Error{fmt::format("{} inspect: wrote nothing into {}; does the program run on a "
+                                                    "device at all? {}",
+                                                    tool_name_, written, sources::neuron::shown_output(ended.output))};
   }
   if (stopped_) {  // as programs that serve have to be
     warn(QualityKind("program_stopped").as(Severity::note),
@@ -620,18 +608,16 @@ Result<void> NeuronRun::inspect_program() {
     after_stop_ = true;
     stopped_ = false;
   }
-  const Result<std::string> folder = new_folder(run_.work_folder + "/processed", name);
-  if (!folder) return folder.error();
-  const std::vector<std::string> view = view_folder_arguments(settings_, *written);
-  const Result<StepEnd> viewed = run_tool(view, *folder, settings_.time_limit);
-  if (!viewed) return viewed.error();
+  const std::string folder = TRY(new_folder(run_.work_folder + "/processed", name));
+  const std::vector<std::string> view = view_folder_arguments(settings_, written);
+  const StepEnd viewed = TRY(run_tool(view, folder, settings_.time_limit));
   if (stopped_) return {};
-  if (viewed->timed_out || viewed->exit_code != 0) return failure(view, *viewed);
-  if (fs::is_empty(*folder, failed)) {
-    return Error{fmt::format("{} view: ended without an error but wrote no profile of {}; {}", tool_name_, *written,
-                             sources::neuron::shown_output(viewed->output))};
+  if (viewed.timed_out || viewed.exit_code != 0) return failure(view, viewed);
+  if (fs::is_empty(folder, failed)) {
+    return Error{fmt::format("{} view: ended without an error but wrote no profile of {}; {}", tool_name_, written,
+                             sources::neuron::shown_output(viewed.output))};
   }
-  return import_folder(*folder);
+  return import_folder(folder);
 }
 
 }  // namespace accelscope::capture::kinds::neuron

@@ -221,12 +221,10 @@ Result<NeuronSettings> read_neuron_settings(const request::OptionReader& options
   settings.disable_dge = options.flag("disable-dge");
   settings.fresh_cache = options.flag("fresh-cache");
   settings.trace_events = count_of(options, "num-trace-events");
-  Result<std::vector<NeuronInput>> inputs = read_inputs(options.texts("input"));
-  if (!inputs) return inputs.error();
-  settings.inputs = std::move(inputs).value();
-  const auto worker_start = read_start(options.texts("collectives-worker-start-id"), host);
-  if (!worker_start) return worker_start.error();
-  settings.worker_start = *worker_start;
+  std::vector<NeuronInput> inputs = TRY(read_inputs(options.texts("input")));
+  settings.inputs = std::move(inputs);
+  const auto worker_start = TRY(read_start(options.texts("collectives-worker-start-id"), host));
+  settings.worker_start = worker_start;
   if (settings.time_limit.count() == 0) return Error{"--time-limit: is 0; write for example 600s"};
   for (const Result<void>& checked : {check_start(settings), check_executions(settings), check_workers(settings),
                                       check_session_file(settings.session_file)}) {

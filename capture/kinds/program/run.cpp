@@ -30,9 +30,8 @@ Result<void> ProgramRun::run(const system::ChildStart& start) {
   ProgramFacts facts = facts_of(run_.request, run_.work_folder);
   set_facts(start, facts);
   const std::string command = facts.command;
-  Result<std::unique_ptr<system::SupervisedChild>> child = system::SupervisedChild::start(start);
-  if (!child) return child.error();
-  child_ = std::move(child).value();
+  std::unique_ptr<system::SupervisedChild> child = TRY(system::SupervisedChild::start(start));
+  child_ = std::move(child);
   begin_ = flushed_at_ = shown_at_ = sample_at_ = Clock::now();
   const bool counters = options_.counters && ProcessTree::available();
   // As probes inside it name it, so that its rows stand together.
@@ -204,9 +203,8 @@ Result<std::string> describe_program(const request::CaptureRequest& request, con
 }
 
 Result<void> run_program(const request::KindRun& run, EventSink& sink) {
-  const Result<system::ChildStart> start = prepare_program(run);
-  if (!start) return start.error();
-  return ProgramRun(run, sink, read_program_options(*run.options)).run(*start);
+  const system::ChildStart start = TRY(prepare_program(run));
+  return ProgramRun(run, sink, read_program_options(*run.options)).run(start);
 }
 
 }  // namespace

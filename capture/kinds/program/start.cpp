@@ -59,7 +59,7 @@ Result<system::ChildStart> prepare_program(const request::KindRun& run) {
 
 Result<std::string> shown_program(const request::CaptureRequest& request, const std::string& work_folder) {
   const system::ChildStart start = program_start(request, work_folder);
-  if (Result<std::string> found = system::find_start(start); !found) return found.error();
+  TRY(system::find_start(start));
   return request.script.empty() ? facts_of(request, work_folder).command : "a script";
 }
 

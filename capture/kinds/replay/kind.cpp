@@ -62,10 +62,9 @@ Result<std::string> describe_replay(const request::CaptureRequest& /*request*/, 
                                     const std::string& work_folder) {
   std::string text;
   for (const std::string& file : found_files(options, work_folder)) {
-    const Result<sources::InputParts> parts = sources::find_input_parts(file, options.text("format"));
-    if (!parts) return parts.error();
-    const std::string what = parts->parts.size() == 1 ? std::string(parts->parts.front().format->title)
-                                                      : fmt::format("{} profiles", parts->parts.size());
+    const sources::InputParts parts = TRY(sources::find_input_parts(file, options.text("format")));
+    const std::string what = parts.parts.size() == 1 ? std::string(parts.parts.front().format->title)
+                                                     : fmt::format("{} profiles", parts.parts.size());
     text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", short_name(file), what);
   }
   return text;

@@ -187,7 +187,7 @@ Result<std::string> schedule_json(std::string_view typed) {
 
 Result<void> accept_torch(const request::OptionReader& given) {
   if (given.has("schedule")) {
-    if (Result<std::string> read = schedule_json(given.text("schedule")); !read) return read.error();
+    TRY(schedule_json(given.text("schedule")));
   }
   return kinds::program::accept_program_options(given);
 }
@@ -243,8 +243,7 @@ Result<std::string> describe_torch(const request::CaptureRequest& request, const
   }
   const Result<std::string> shown = kinds::program::shown_program(request, work_folder);
   if (!shown) return shown;
-  const Result<PythonCommand> command = python_command(kinds::program::program_start(request, work_folder));
-  if (!command) return command.error();
+  TRY(python_command(kinds::program::program_start(request, work_folder)));
   return *shown + " under torch.profiler";
 }
 
@@ -284,13 +283,11 @@ Error no_traces(const std::string& folder, const std::string& interpreter) {
 
 Result<void> run_torch(const request::KindRun& run, EventSink& sink) {
   const system::ChildStart start = kinds::program::program_start(run.request, run.work_folder);
-  const Result<PythonCommand> command = python_command(start);
-  if (!command) return command.error();
-  const Result<std::string> folder = prepare_folder(run.work_folder);
-  if (!folder) return folder.error();
+  const PythonCommand command = TRY(python_command(start));
+  const std::string folder = TRY(prepare_folder(run.work_folder));
   return kinds::program::run_for_traces(run, sink, kinds::program::read_program_options(*run.options),
-                                        wrapped(start, *command, settings_of(*run.options), *folder), *folder,
-                                        [&] { return no_traces(*folder, command->interpreter); });
+                                        wrapped(start, command, settings_of(*run.options), folder), folder,
+                                        [&] { return no_traces(folder, command.interpreter); });
 }
 
 }  // namespace

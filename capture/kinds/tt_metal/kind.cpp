@@ -73,21 +73,19 @@ Result<TtMetalChoice> read_choice(const request::CaptureRequest& request, const 
 
 Result<std::string> describe_tt_metal(const request::CaptureRequest& request, const request::OptionReader& options,
                                       const std::string& /*work_folder*/) {
-  const Result<TtMetalChoice> read = read_choice(request, options);
-  if (!read) return read.error();
-  return fmt::format("device log {}", read->places.front());
+  const TtMetalChoice read = TRY(read_choice(request, options));
+  return fmt::format("device log {}", read.places.front());
 }
 
 Result<void> run_tt_metal(const request::KindRun& run, EventSink& sink) {
-  const Result<TtMetalChoice> choice = read_choice(run.request, *run.options);
-  if (!choice) return choice.error();
-  LogWatch watch(sink, {choice->places, choice->source_roots, choice->skip_old_rows, run.origin});
+  const TtMetalChoice choice = TRY(read_choice(run.request, *run.options));
+  LogWatch watch(sink, {choice.places, choice.source_roots, choice.skip_old_rows, run.origin});
   while (!sink.cancelled()) {
     if (!watch.turn()) std::this_thread::sleep_for(kTtMetalTurn);
   }
   // What the program wrote at its very end.
   if (Result<void> done = watch.finish(); !done) return done;
-  return watch.found_log() ? Result<void>() : Result<void>(no_log_appeared(choice->places.front()));
+  return watch.found_log() ? Result<void>() : Result<void>(no_log_appeared(choice.places.front()));
 }
 
 Result<std::vector<std::string>> environment_tt_metal(

@@ -166,13 +166,12 @@ Result<void> TwoRuns::run_program(EventSink& sink, const char* label, std::vecto
   request::KindRun run{run_.request, run_.choice, origin, run_.work_folder, run_.open_scope, {}};
   run.watch.printed = run_.watch.printed;
   run.watch.ended = [this](int status) { exit_status_ = status; };
-  Result<system::ChildStart> start = kinds::program::prepare_program(run_);
-  if (!start) return start.error();
+  system::ChildStart start = TRY(kinds::program::prepare_program(run_));
   settings.push_back(fmt::format("TT_METAL_PROFILER_DIR={}", folder_));
-  start->environment.insert(start->environment.end(), settings.begin(), settings.end());
+  start.environment.insert(start.environment.end(), settings.begin(), settings.end());
   kinds::program::ProgramRunOptions options = kinds::program::read_program_options(options_);
   options.on_each_turn = std::move(on_each_turn);
-  return kinds::program::ProgramRun(run, labelled, std::move(options)).run(*start);
+  return kinds::program::ProgramRun(run, labelled, std::move(options)).run(start);
 }
 
 Result<void> TwoRuns::run_host() {
@@ -221,10 +220,9 @@ Result<void> TwoRuns::run_device() {
   const std::unique_ptr<EventSink> log_scope = run_.open_scope();
   sources::LabelledSink labelled(*log_scope, kDeviceRun, facts_);
   LogWatch watch(labelled, {device_log_places(folder_), options_.texts("source-root"), false, origin});
-  Result<std::vector<std::string>> settings = tt_metal_environment(options_);
-  if (!settings) return settings.error();
+  std::vector<std::string> settings = TRY(tt_metal_environment(options_));
   if (Result<void> done =
-          run_program(*program_scope, kDeviceRun, std::move(settings).value(), origin, [&] { (void)watch.turn(); });
+          run_program(*program_scope, kDeviceRun, std::move(settings), origin, [&] { (void)watch.turn(); });
       !done)
     return done;
   if (Result<void> done = watch.finish(); !done) return done;

@@ -116,9 +116,8 @@ Result<std::vector<std::string>> tt_metal_environment(const request::OptionReade
     settings.push_back(fmt::format("TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT={}", options.count("op-support-count")));
   }
   if (options.has("perf-counters")) {
-    const Result<unsigned> bits = counter_bits(options.texts("perf-counters"));
-    if (!bits) return bits.error();
-    settings.push_back(fmt::format("TT_METAL_PROFILE_PERF_COUNTERS={}", *bits));
+    const unsigned bits = TRY(counter_bits(options.texts("perf-counters")));
+    settings.push_back(fmt::format("TT_METAL_PROFILE_PERF_COUNTERS={}", bits));
   }
   return settings;
 }

@@ -193,26 +193,24 @@ system::ChildStart wrapped(system::ChildStart start, std::string tool, std::vect
 
 Result<void> run_unitrace(const request::KindRun& run, EventSink& sink) {
   const request::OptionReader& given = *run.options;
-  const Result<std::string> tool = find_tool();
-  if (!tool) return tool.error();
+  const std::string tool = TRY(find_tool());
   const std::string folder = given.has("output-dir") ? fs::absolute(given.text("output-dir")).string()
                                                      : (fs::absolute(run.work_folder) / "unitrace-traces").string();
   std::error_code failure;
   fs::create_directories(folder, failure);
   if (failure) return Error{fmt::format("{}: cannot be made: {}", folder, failure.message())};
-  const Result<system::ChildStart> start = kinds::program::prepare_program(run);
-  if (!start) return start.error();
+  const system::ChildStart start = TRY(kinds::program::prepare_program(run));
   const std::size_t old_traces = kinds::program::find_tool_traces(folder).size();
   if (old_traces > 0)
     return Error{fmt::format("--output-dir: {} holds {} traces already; name an empty folder", folder, old_traces)};
-  Session session(*tool, given.flag("pausing"), sink);
+  Session session(tool, given.flag("pausing"), sink);
   kinds::program::ProgramRunOptions options = kinds::program::read_program_options(given);
   options.on_each_turn = [&session] { session.follow_capture(); };
   std::vector<std::string> arguments = tool_arguments(given, options.stop_signal);
   const std::vector<std::string> of_session = session.arguments();
   arguments.insert(arguments.end(), of_session.begin(), of_session.end());
   const Result<void> done = kinds::program::run_for_traces(
-      run, sink, std::move(options), wrapped(*start, *tool, std::move(arguments), folder), folder, [&] {
+      run, sink, std::move(options), wrapped(start, tool, std::move(arguments), folder), folder, [&] {
         return Error{fmt::format(
             "{}: unitrace has left no trace there: the program used no Intel GPU, or died before its end; what "
             "unitrace said is on the tracks stdout and stderr, and --teardown may help",

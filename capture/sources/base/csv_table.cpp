@@ -102,9 +102,8 @@ CsvTable::CsvTable(std::unique_ptr<json::ByteSource> source, Options options)
       buffer_(std::make_unique<std::vector<char>>()) {}
 
 Result<CsvTable> CsvTable::open(const std::string& path, Options options) {
-  Result<std::unique_ptr<json::ByteSource>> source = json::ByteSource::open(path);
-  if (!source) return source.error();
-  return open(std::move(source).value(), path, std::move(options));
+  std::unique_ptr<json::ByteSource> source = TRY(json::ByteSource::open(path));
+  return open(std::move(source), path, std::move(options));
 }
 
 Result<CsvTable> CsvTable::open(std::unique_ptr<json::ByteSource> source, const std::string& name, Options options) {

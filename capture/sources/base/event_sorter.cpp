@@ -31,7 +31,7 @@ Result<std::size_t> ChunkSpill::add(Bytes chunk) {
   chunk.shrink_to_fit();
   place.bytes = std::move(chunk);
   if (memory_bytes_ + place.size > memory_limit_) {
-    if (const Result<void> written = write(place); !written) return written.error();
+    TRY(write(place));
     place.bytes = {};
   } else {
     memory_bytes_ += place.size;
@@ -41,9 +41,8 @@ Result<std::size_t> ChunkSpill::add(Bytes chunk) {
 }
 
 Result<void> ChunkSpill::write(Place& place) {
-  const Result<std::uint64_t> begin = file_.append(place.bytes);
-  if (!begin) return begin.error();
-  place.offset = *begin;
+  const std::uint64_t begin = TRY(file_.append(place.bytes));
+  place.offset = begin;
   return {};
 }
 
@@ -64,7 +63,7 @@ Result<Bytes> ChunkSpill::copy(std::size_t index) {
 
 Result<Bytes> ChunkSpill::read(const Place& place) {
   Bytes bytes(place.size);
-  if (const Result<void> done = file_.read(place.offset, bytes); !done) return done.error();
+  TRY(file_.read(place.offset, bytes));
   return bytes;
 }
 
@@ -110,12 +109,10 @@ struct SortRun {
 
   [[nodiscard]] Result<bool> load_chunk(ChunkSpill& spill) {
     if (next_chunk == chunks->size()) return false;
-    Result<Bytes> loaded = spill.take((*chunks)[next_chunk++]);
-    if (!loaded) return loaded.error();
-    bytes = std::move(loaded.value());
-    Result<ChunkView> parsed = ChunkView::parse(bytes);
-    if (!parsed) return parsed.error();
-    view = std::move(parsed.value());
+    Bytes loaded = TRY(spill.take((*chunks)[next_chunk++]));
+    bytes = std::move(loaded);
+    ChunkView parsed = TRY(ChunkView::parse(bytes));
+    view = std::move(parsed);
     row = 0;
     decode_block();
     return true;
@@ -294,9 +291,8 @@ Result<void> EventSorter::merge(const std::function<bool(const SortedEvent&)>& v
     run->chunks = &packed.chunks;
     run->columns = run_schema_.columns.size();
     run->blocks.resize(run->columns);
-    const Result<bool> loaded = run->load_chunk(spill_);
-    if (!loaded) return loaded.error();
-    if (!loaded.value()) continue;
+    const bool loaded = TRY(run->load_chunk(spill_));
+    if (!loaded) continue;
     run->read_key(runs.size());
     heap.push_back(run.get());
     runs.push_back(std::move(run));
@@ -314,9 +310,8 @@ Result<void> EventSorter::merge(const std::function<bool(const SortedEvent&)>& v
       event.name = static_cast<StringId>(run.names[run.place()]);
       event.run = &run;
       if (!visit(event)) return {};
-      const Result<bool> advanced = run.advance(spill_);
-      if (!advanced) return advanced.error();
-      more = advanced.value();
+      const bool advanced = TRY(run.advance(spill_));
+      more = advanced;
       if (more) run.read_key(run.key.index);
     } while (more && (next == nullptr || run.key < *next));
     if (!more) {

@@ -82,9 +82,8 @@ class RecordSorter {
     if (!status_) return;
     pending_ = std::async(std::launch::async, [this]() -> Result<void> {
       sort(sorting_);
-      const Result<std::uint64_t> begin = file_.append(std::as_bytes(std::span<const Record>(sorting_)));
-      if (!begin) return begin.error();
-      runs_.push_back({*begin, sorting_.size(), {}, 0});
+      const std::uint64_t begin = TRY(file_.append(std::as_bytes(std::span<const Record>(sorting_))));
+      runs_.push_back({begin, sorting_.size(), {}, 0});
       return {};
     });
   }
@@ -133,8 +132,7 @@ class RecordSorter {
         std::min<std::uint64_t>(run.left, std::max<std::size_t>(1, kReadBytes / sizeof(Record))));
     if (count == 0) return false;
     run.records.resize(count);
-    const Result<void> read = file_.read(run.next, std::as_writable_bytes(std::span(run.records)));
-    if (!read) return read.error();
+    TRY(file_.read(run.next, std::as_writable_bytes(std::span(run.records))));
     run.next += count * sizeof(Record);
     run.left -= count;
     run.at = 0;
@@ -149,8 +147,7 @@ class RecordSorter {
     const auto later = [](const Run* a, const Run* b) { return Order::before(b->records[b->at], a->records[a->at]); };
     for (Run& run : runs_) {
       if (run.records.empty()) {
-        const Result<bool> any = fill(run);
-        if (!any) return any.error();
+        TRY(fill(run));
       }
       heap.push_back(&run);
     }
@@ -163,9 +160,8 @@ class RecordSorter {
       do {
         if (!visit(run.records[run.at])) return {};
         if (++run.at < run.records.size()) continue;
-        const Result<bool> any = fill(run);
-        if (!any) return any.error();
-        more = *any;
+        const bool any = TRY(fill(run));
+        more = any;
       } while (more && (next == nullptr || !Order::before(next->records[next->at], run.records[run.at])));
       if (more) {
         std::push_heap(heap.begin(), heap.end(), later);

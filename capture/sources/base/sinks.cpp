@@ -233,7 +233,7 @@ Result<bool> LabelledSink::share_clocks(const LabelledSink& placed) {
     any = true;
     clock.anchors = known->anchors;
     ++clock.version;
-    if (Result<void> done = ForwardingSink::define(clock); !done) return done.error();
+    TRY(ForwardingSink::define(clock));
   }
   return any;
 }

@@ -690,13 +690,12 @@ Result<void> ChromeImporter::write_flows() {
   tracks_.find_ranks(facts_.is_kineto() || any_on_device_);
   const StringId launch = vocabulary_.strings.intern("launch").id;
   flows_.set_launches([this](StringId name) { return starts_work(vocabulary_.strings.text(name)); });
-  Result<std::vector<BoundFlow>> flows = flows_.bind(tracks_.bound_tracks(), held_, launch);
-  if (!flows) return flows.error();
-  if (flows.value().empty()) return {};
+  std::vector<BoundFlow> flows = TRY(flows_.bind(tracks_.bound_tracks(), held_, launch));
+  if (flows.empty()) return {};
   flow_schema_ = std::make_unique<Schema>(tracks::make_flow_schema());
   const ChromeSchema schema{writer_.add_schema(*flow_schema_), flow_schema_.get()};
   const std::uint32_t track = tracks_.of_flows(schema);
-  for (const BoundFlow& flow : flows.value()) {
+  for (const BoundFlow& flow : flows) {
     std::array<BoundValue, 4> values{
         BoundValue{tracks::kFlowSource, 0, flow.source}, BoundValue{tracks::kFlowTarget, 0, flow.target},
         BoundValue{static_cast<std::uint32_t>(flow.id_is_text ? tracks::kFlowIdText : tracks::kFlowId), 0, flow.id},

@@ -434,9 +434,8 @@ constexpr std::array<std::string_view, 50> kExportTables = {"ActiveTime",
 [[nodiscard]] Result<void> check_summary(const ExportFile& summary) {
   if (summary.bytes < kLeastSummaryBytes)
     return unfinished(summary.path, fmt::format("it has {} bytes", summary.bytes));
-  Result<std::unique_ptr<parquet::RandomBytes>> bytes = parquet::RandomBytes::open(summary.path);
-  if (!bytes) return bytes.error();
-  const Result<parquet::Footer> footer = parquet::Footer::read(**bytes);
+  std::unique_ptr<parquet::RandomBytes> bytes = TRY(parquet::RandomBytes::open(summary.path));
+  const Result<parquet::Footer> footer = parquet::Footer::read(*bytes);
   if (!footer) return unfinished(summary.path, footer.message());
   return {};
 }
@@ -483,7 +482,7 @@ Result<std::vector<ExportFile>> find_export_files(const std::string& folder) {
   });
   for (const ExportFile& file : files) {
     if (file.table != kSummaryTable) continue;
-    if (Result<void> whole = check_summary(file); !whole) return whole.error();
+    TRY(check_summary(file));
   }
   return files;
 }

@@ -159,9 +159,8 @@ std::string find_neff(const std::string& ntff_path) {
 }
 
 Result<void> import_ntff(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  const Result<std::string> trace = trace_of(path);
-  if (!trace) return trace.error();
-  const std::string& ntff = trace.value();
+  const std::string trace = TRY(trace_of(path));
+  const std::string& ntff = trace;
   std::string neff = options.neff;
   if (neff.empty() && ntff != path) neff = path;
   if (neff.empty()) neff = find_neff(ntff);
@@ -217,9 +216,8 @@ Result<void> import_neuron_parquet(const std::string& path, const ImportOptions&
         "{}: this is {} of a Neuron profile in Parquet, whose tables make one session together: open their folder, {}",
         path, table.empty() ? "a table, if" : "the table " + table, folder.empty() ? "." : folder.string())};
   }
-  const Result<std::vector<ExportFile>> files = find_export_files(path);
-  if (!files) return files.error();
-  return NeuronImporter(path, options, sink).run(*files);
+  const std::vector<ExportFile> files = TRY(find_export_files(path));
+  return NeuronImporter(path, options, sink).run(files);
 }
 
 namespace {

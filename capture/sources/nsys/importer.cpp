@@ -155,10 +155,9 @@ Result<void> NsysStacks::open(const sqlite::ForeignDatabase& file, std::string_v
   if (!file.has_index(table, "id")) {
     return Error{fmt::format("{} has no index, so that its stacks cannot be found", table)};
   }
-  Result<Statement> lookup = file.prepare(fmt::format(
-      "SELECT \"symbol\", \"module\" FROM {} WHERE \"id\" = ? ORDER BY \"stackDepth\"", sqlite::quoted_name(table)));
-  if (!lookup) return lookup.error();
-  lookup_ = std::move(lookup).value();
+  Statement lookup = TRY(file.prepare(fmt::format(
+      "SELECT \"symbol\", \"module\" FROM {} WHERE \"id\" = ? ORDER BY \"stackDepth\"", sqlite::quoted_name(table))));
+  lookup_ = std::move(lookup);
   any_ = true;
   return {};
 }

@@ -623,7 +623,7 @@ Result<ColumnReader::Page> ColumnReader::read_header() {
     const std::uint64_t here = std::min(size, chunk_.end - at_);
     if (here == 0) return Error{fmt::format("ends {} values before its stated end", values_left_)};
     packed_.resize(static_cast<std::size_t>(here));
-    if (Result<void> read = bytes_.read(at_, packed_); !read) return read.error();
+    TRY(bytes_.read(at_, packed_));
     CompactReader reader({packed_.data(), packed_.size()});
     Page page;
     page.read(reader);
@@ -671,17 +671,14 @@ Result<void> ColumnReader::take_dictionary(const Page& page, std::string_view pa
   if (page.encoding != format::Encoding::plain && page.encoding != format::Encoding::plain_dictionary) {
     return Error{fmt::format("has a dictionary in the encoding {}, which is not read here", name_of(page.encoding))};
   }
-  const Result<std::string_view> bytes =
-      unpacked(dictionary_bytes_, packed, static_cast<std::uint64_t>(page.plain_bytes));
-  if (!bytes) return bytes.error();
-  auto entries =
-      make_decoder({.encoding = format::Encoding::plain, .type = field_.type, .length = field_.length, .bytes = *bytes},
-                   dictionary_);
-  if (!entries) return entries.error();
+  const std::string_view bytes = TRY(unpacked(dictionary_bytes_, packed, static_cast<std::uint64_t>(page.plain_bytes)));
+  auto entries = TRY(
+      make_decoder({.encoding = format::Encoding::plain, .type = field_.type, .length = field_.length, .bytes = bytes},
+                   dictionary_));
   dictionary_.clear();
   PlainValue value;
   for (std::int64_t i = 0; i < page.values; ++i) {
-    if (!(*entries)->next(value)) return Error{"has a dictionary with fewer values than it states"};
+    if (!entries->next(value)) return Error{"has a dictionary with fewer values than it states"};
     dictionary_.push_back(value);
   }
   has_dictionary_ = true;
@@ -690,9 +687,8 @@ Result<void> ColumnReader::take_dictionary(const Page& page, std::string_view pa
 
 // Levels, each part with its length before it, and the values, packed together.
 Result<void> ColumnReader::take_data(const Page& page, std::string_view packed) {
-  Result<std::string_view> bytes = unpacked(page_, packed, static_cast<std::uint64_t>(page.plain_bytes));
-  if (!bytes) return bytes.error();
-  std::string_view rest = *bytes;
+  std::string_view bytes = TRY(unpacked(page_, packed, static_cast<std::uint64_t>(page.plain_bytes)));
+  std::string_view rest = bytes;
   const auto take_levels = [&](int most, format::Encoding encoding, BitRuns& levels) -> Result<void> {
     if (most == 0) return {};
     if (encoding != format::Encoding::rle) {
@@ -744,10 +740,9 @@ Result<void> ColumnReader::begin_values(const Page& page, std::string_view bytes
       page.encoding == format::Encoding::rle_dictionary || page.encoding == format::Encoding::plain_dictionary;
   if (uses_dictionary && !has_dictionary_ && !bytes.empty())
     return Error{"has no dictionary, and a page that needs one"};
-  auto made = make_decoder({.encoding = page.encoding, .type = field_.type, .length = field_.length, .bytes = bytes},
-                           dictionary_);
-  if (!made) return made.error();
-  values_ = std::move(*made);
+  auto made = TRY(make_decoder(
+      {.encoding = page.encoding, .type = field_.type, .length = field_.length, .bytes = bytes}, dictionary_));
+  values_ = std::move(made);
   page_left_ = static_cast<std::uint64_t>(page.values);
   return {};
 }

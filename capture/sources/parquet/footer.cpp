@@ -232,7 +232,7 @@ Result<Footer> Footer::read(RandomBytes& bytes) {
         fmt::format("has {} bytes, too few for a Parquet file; its writer was stopped, or is still at work", size)};
   }
   std::string tail(format::kTailBytes, '\0');
-  if (Result<void> read = bytes.read(size - tail.size(), tail); !read) return read.error();
+  TRY(bytes.read(size - tail.size(), tail));
   if (tail.ends_with(format::kEncryptedMagic)) {
     return Error{"its footer is encrypted, which is not read here; write it again without encryption"};
   }
@@ -250,8 +250,8 @@ Result<Footer> Footer::read(RandomBytes& bytes) {
   Footer footer;
   footer.file_bytes_ = size;
   footer.text_.resize(static_cast<std::size_t>(length));
-  if (Result<void> read = bytes.read(size - format::kTailBytes - length, footer.text_); !read) return read.error();
-  if (Result<void> parsed = footer.parse(); !parsed) return parsed.error();
+  TRY(bytes.read(size - format::kTailBytes - length, footer.text_));
+  TRY(footer.parse());
   return footer;
 }
 

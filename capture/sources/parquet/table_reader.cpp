@@ -252,9 +252,8 @@ constexpr std::uint64_t kTextOfAnyFile = 256U << 20;
 }  // namespace
 
 Result<std::unique_ptr<TableReader>> TableReader::open(std::unique_ptr<RandomBytes> bytes) {
-  Result<Footer> footer = Footer::read(*bytes);
-  if (!footer) return footer.error();
-  return std::make_unique<TableReader>(std::move(bytes), std::move(*footer));
+  Footer footer = TRY(Footer::read(*bytes));
+  return std::make_unique<TableReader>(std::move(bytes), std::move(footer));
 }
 
 TableReader::TableReader(std::unique_ptr<RandomBytes> bytes, Footer footer)

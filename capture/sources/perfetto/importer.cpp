@@ -436,9 +436,8 @@ Result<void> PerfettoImporter::run(const OpenBytes& open) {
 }
 
 Result<void> PerfettoImporter::learn(const OpenBytes& open) {
-  Result<std::unique_ptr<json::ByteSource>> source = open();
-  if (!source) return source.error();
-  PacketStream packets(std::move(source.value()));
+  std::unique_ptr<json::ByteSource> source = TRY(open());
+  PacketStream packets(std::move(source));
   learning_ = true;
   RawPacket raw;
   for (std::uint64_t i = 0; i < kLearntPackets && packets.bytes_read() < kLearntBytes && packets.next(raw); ++i) {
@@ -454,10 +453,9 @@ Result<void> PerfettoImporter::learn(const OpenBytes& open) {
 }
 
 Result<void> PerfettoImporter::read(const OpenBytes& open) {
-  Result<std::unique_ptr<json::ByteSource>> source = open();
-  if (!source) return source.error();
-  const std::uint64_t file_bytes = source.value()->file_bytes();
-  PacketsAhead packets(std::move(source.value()));
+  std::unique_ptr<json::ByteSource> source = TRY(open());
+  const std::uint64_t file_bytes = source->file_bytes();
+  PacketsAhead packets(std::move(source));
   while (const PacketBatch* const batch = packets.next()) {
     for (const PacketFields& packet : batch->packets) take_packet(packet);
     counts_.packets += batch->packets.size();

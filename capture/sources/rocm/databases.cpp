@@ -641,15 +641,13 @@ struct OpenedRocpd {
 };
 
 [[nodiscard]] Result<OpenedRocpd> open_rocpd(const std::string& path) {
-  Result<sqlite::ForeignDatabase> database = sqlite::ForeignDatabase::open(path);
-  if (!database) return database.error();
-  Result<std::vector<RocpdPart>> parts = find_rocpd_parts(*database);
-  if (!parts) return parts.error();
-  if (parts->empty()) {
+  sqlite::ForeignDatabase database = TRY(sqlite::ForeignDatabase::open(path));
+  std::vector<RocpdPart> parts = TRY(find_rocpd_parts(database));
+  if (parts.empty()) {
     return Error{
         fmt::format("{}: no tables of rocpd in this database; was the profiler stopped before it wrote any?", path)};
   }
-  return OpenedRocpd{path, std::move(*database), std::move(*parts)};
+  return OpenedRocpd{path, std::move(database), std::move(parts)};
 }
 
 void note_version(const OpenedRocpd& file, const RocpdPart& part, RocmRun& run) {
@@ -735,16 +733,15 @@ namespace {
 template <typename Read>
 Result<void> import_alone(const std::string& path, const ImportOptions& options, EventSink& sink,
                           const char* source_format, const Read& read) {
-  Result<sqlite::ForeignDatabase> database = sqlite::ForeignDatabase::open(path);
-  if (!database) return database.error();
+  sqlite::ForeignDatabase database = TRY(sqlite::ForeignDatabase::open(path));
   RocmRun run(sink);
-  if (database->is_cut()) {
+  if (database.is_cut()) {
     run.report().note("truncated", "the file ends before its last page; what it still holds was read");
   }
   ReadingProgress progress{options.progress, 0, 0};
-  read(*database, run, progress);
-  run.report().note_unread(path, database->unread_tables(), "tables");
-  run.report().note_unread(path, database->unread_columns());
+  read(database, run, progress);
+  run.report().note_unread(path, database.unread_tables(), "tables");
+  run.report().note_unread(path, database.unread_columns());
   return run.finish({source_format, path});
 }
 

@@ -752,11 +752,10 @@ std::string output_of_rocprof(const std::string& path) {
 }
 
 Result<void> import_rocprof_csv(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  Result<CsvTable> table = CsvTable::open(path, {});
-  if (!table) return table.error();
+  CsvTable table = TRY(CsvTable::open(path, {}));
   RocmRun run(sink);
   ReadingProgress progress{options.progress, 0, 0};
-  if (Result<void> done = RocprofReader(run, progress).read(*table, path); !done) return done;
+  if (Result<void> done = RocprofReader(run, progress).read(table, path); !done) return done;
   return run.finish({"rocprof results (CSV)", path});
 }
 

@@ -93,9 +93,8 @@ int probe_session(std::string_view head, const std::string& /*path*/) {
 }
 
 Result<void> replay_session(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  Result<std::unique_ptr<Store>> store = Store::open(path);
-  if (!store) return store.error();
-  const std::shared_ptr<const Snapshot> snapshot = store.value()->snapshot();
+  std::unique_ptr<Store> store = TRY(Store::open(path));
+  const std::shared_ptr<const Snapshot> snapshot = store->snapshot();
   if (!has_one_scope(*snapshot)) {
     return Error{fmt::format("{}: this session joins several sources; replay the sessions it was made of", path)};
   }
@@ -104,9 +103,8 @@ Result<void> replay_session(const std::string& path, const ImportOptions& option
   std::uint64_t done_chunks = 0;
   for (const ChunkInTime& place : chunks) {
     if (sink.cancelled()) return {};
-    Result<Bytes> bytes = store.value()->read_chunk(*place.lane, place.chunk);
-    if (!bytes) return bytes.error();
-    if (Result<void> done = sink.append({std::move(bytes).value()}); !done) return done;
+    Bytes bytes = TRY(store->read_chunk(*place.lane, place.chunk));
+    if (Result<void> done = sink.append({std::move(bytes)}); !done) return done;
     if (options.progress) options.progress(++done_chunks, chunks.size());
   }
   return {};

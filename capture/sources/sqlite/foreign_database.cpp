@@ -63,23 +63,21 @@ bool keeps_journal_beside(const std::string& path) {
 Result<DatabaseCopy> DatabaseCopy::make(const std::string& path) {
   const bool packed = json::is_packed(first_bytes_of(path));
   if (!packed && !has_journal(path)) return DatabaseCopy{};
-  Result<std::shared_ptr<OwnTemporaryFolder>> folder = OwnTemporaryFolder::make("database");
-  if (!folder) return folder.error();
+  std::shared_ptr<OwnTemporaryFolder> folder = TRY(OwnTemporaryFolder::make("database"));
   DatabaseCopy copy;
-  copy.folder_ = std::move(*folder);
-  if (Result<void> done = packed ? copy.unpack(path) : copy.copy_with_journal(path); !done) return done.error();
+  copy.folder_ = std::move(folder);
+  TRY(packed ? copy.unpack(path) : copy.copy_with_journal(path));
   return copy;
 }
 
 // A packed file that breaks off still has its first pages.
 Result<void> DatabaseCopy::unpack(const std::string& path) const {
-  Result<std::unique_ptr<json::ByteSource>> source = json::ByteSource::open(path);
-  if (!source) return source.error();
+  std::unique_ptr<json::ByteSource> source = TRY(json::ByteSource::open(path));
   std::ofstream file(this->path(), std::ios::binary);
   std::vector<char> buffer(kCopyBytes);
   std::uint64_t written = 0;
   while (file) {
-    const Result<std::size_t> bytes = (*source)->read(buffer);
+    const Result<std::size_t> bytes = source->read(buffer);
     if (!bytes && written == 0) return bytes.error();
     if (!bytes || *bytes == 0) break;
     file.write(buffer.data(), static_cast<std::streamsize>(*bytes));
@@ -399,14 +397,12 @@ Result<std::unique_ptr<Database>> ForeignDatabase::open_database(const std::stri
 }
 
 Result<ForeignDatabase> ForeignDatabase::open(const std::string& path) {
-  Result<DatabaseCopy> copy = DatabaseCopy::make(path);
-  if (!copy) return copy.error();
-  const bool cut = is_cut_database(copy->exists() ? copy->path() : path);
-  Result<std::unique_ptr<Database>> opened = open_database(path, *copy, cut ? cut_file_layer() : nullptr);
-  if (!opened) return opened.error();
-  ForeignDatabase file(std::move(opened).value());
+  DatabaseCopy copy = TRY(DatabaseCopy::make(path));
+  const bool cut = is_cut_database(copy.exists() ? copy.path() : path);
+  std::unique_ptr<Database> opened = TRY(open_database(path, copy, cut ? cut_file_layer() : nullptr));
+  ForeignDatabase file(std::move(opened));
   file.path_ = path;
-  file.copy_ = std::move(*copy);
+  file.copy_ = std::move(copy);
   file.cut_ = cut;
   if (cut) file.tolerate_damage();
   Result<void> listed = file.list_tables();
@@ -421,9 +417,8 @@ Result<ForeignDatabase> ForeignDatabase::open(const std::string& path) {
 }
 
 Result<ForeignDatabase> ForeignDatabase::another() const {
-  Result<std::unique_ptr<Database>> opened = open_database(path_, copy_, cut_ ? cut_file_layer() : nullptr);
-  if (!opened) return opened.error();
-  ForeignDatabase file(std::move(opened).value());
+  std::unique_ptr<Database> opened = TRY(open_database(path_, copy_, cut_ ? cut_file_layer() : nullptr));
+  ForeignDatabase file(std::move(opened));
   file.path_ = path_;
   file.tables_ = tables_;
   file.read_ = read_;
@@ -442,10 +437,9 @@ void ForeignDatabase::tolerate_damage() {
 
 Result<void> ForeignDatabase::list_tables() {
   tables_.clear();
-  Result<ForeignRows> names = select("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')");
-  if (!names) return names.error();
-  while (names->next()) tables_.emplace_back(names->text(0));
-  return names->status();
+  ForeignRows names = TRY(select("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"));
+  while (names.next()) tables_.emplace_back(names.text(0));
+  return names.status();
 }
 
 bool ForeignDatabase::has_table(std::string_view table) const {
@@ -527,10 +521,8 @@ Result<ForeignRows> ForeignDatabase::rows(std::string_view table, std::span<cons
     rows.places_[i] = places++;
   }
   if (sql.empty()) sql = "NULL";
-  Result<Statement> statement =
-      database_->prepare(fmt::format("SELECT {} FROM {}{}", sql, quoted_name(table), further));
-  if (!statement) return statement.error();
-  rows.statement_ = std::move(statement).value();
+  Statement statement = TRY(database_->prepare(fmt::format("SELECT {} FROM {}{}", sql, quoted_name(table), further)));
+  rows.statement_ = std::move(statement);
   rows.ended_ = false;
   return rows;
 }
@@ -543,10 +535,9 @@ bool ForeignDatabase::has_index(std::string_view table, std::string_view column)
 }
 
 Result<ForeignRows> ForeignDatabase::select(std::string_view sql) const {
-  Result<Statement> statement = database_->prepare(sql);
-  if (!statement) return statement.error();
+  Statement statement = TRY(database_->prepare(sql));
   ForeignRows rows;
-  rows.statement_ = std::move(statement).value();
+  rows.statement_ = std::move(statement);
   rows.ended_ = false;
   for (int place = 0; place < rows.statement_.column_count(); ++place) rows.places_.push_back(place);
   return rows;

@@ -52,13 +52,12 @@ Result<void> TorchMemoryImport::run(json::ByteSource& source) {
                                           options_.progress(source.file_bytes_read() / 2, source.file_bytes());
                                         return !writer_.cancelled();
                                       }};
-  Result<pickle::ReadPickle> read = pickle::read_pickle(source, options);
-  if (!read) return read.error();
-  Result<SnapshotFile> file = SnapshotFile::open(read->data, read->bytes, report_);
+  pickle::ReadPickle read = TRY(pickle::read_pickle(source, options));
+  Result<SnapshotFile> file = SnapshotFile::open(read.data, read.bytes, report_);
   if (!file) {
-    return Error{fmt::format("{}: {}{}", name_, file.message(), read->broken.empty() ? "" : "; " + read->broken)};
+    return Error{fmt::format("{}: {}{}", name_, file.message(), read.broken.empty() ? "" : "; " + read.broken)};
   }
-  note_reading(*read);
+  note_reading(read);
   if (Result<void> done = write(*file); !done) return done;
   report_.write(writer_);
   return writer_.finish();

@@ -157,9 +157,8 @@ class FlowEnds::OneTrack {
   }
 
   Result<void> advance(std::uint32_t lane) {
-    const Result<bool> any = lanes_[lane].next();
-    if (!any) return any.error();
-    if (!*any) return {};
+    const bool any = TRY(lanes_[lane].next());
+    if (!any) return {};
     waiting_.emplace_back(lanes_[lane].event().begin, lane);
     std::push_heap(waiting_.begin(), waiting_.end(), std::greater<>());
     return {};

@@ -88,12 +88,10 @@ class HeldEvents {
     size_ = 0;
     while (!chunk_ || ++block_ >= chunk_->block_count()) {
       if (next_ == lane_.chunks.size()) return false;
-      Result<Bytes> bytes = spill_.copy(lane_.chunks[next_++]);
-      if (!bytes) return bytes.error();
-      bytes_ = std::move(bytes).value();
-      Result<ChunkView> chunk = ChunkView::parse(bytes_);
-      if (!chunk) return chunk.error();
-      chunk_ = std::move(chunk).value();
+      Bytes bytes = TRY(spill_.copy(lane_.chunks[next_++]));
+      bytes_ = std::move(bytes);
+      ChunkView chunk = TRY(ChunkView::parse(bytes_));
+      chunk_ = std::move(chunk);
       block_ = ~std::uint32_t{0};  // before the first
     }
     chunk_->times(block_, times_);
@@ -130,9 +128,8 @@ Result<void> for_each_event(const HeldSink::HeldLane& lane, ChunkSpill& spill,
                             std::initializer_list<std::optional<std::size_t>> columns, Visit visit) {
   HeldEvents events(lane, spill, columns);
   for (;;) {
-    const Result<bool> any = events.next();
-    if (!any) return any.error();
-    if (!*any) return {};
+    const bool any = TRY(events.next());
+    if (!any) return {};
     visit(events.event());
   }
 }

@@ -13,9 +13,8 @@ Result<void> HeldSink::define(const Definition& definition) {
 
 Result<void> HeldSink::append(SealedChunk chunk) {
   HeldLane& lane = lanes_[chunk.lane()];
-  const Result<std::size_t> index = spill_.add(std::move(chunk.bytes));
-  if (!index) return index.error();
-  lane.chunks.push_back(index.value());
+  const std::size_t index = TRY(spill_.add(std::move(chunk.bytes)));
+  lane.chunks.push_back(index);
   return {};
 }
 
@@ -27,9 +26,8 @@ Result<void> HeldSink::release() {
   for (HeldLane& held : lanes_) {
     for (const std::size_t index : held.chunks) {
       if (held.dropped) break;
-      Result<Bytes> bytes = spill_.take(index);
-      if (!bytes) return bytes.error();
-      if (Result<void> done = ForwardingSink::append({std::move(bytes).value()}); !done) return done;
+      Bytes bytes = TRY(spill_.take(index));
+      if (Result<void> done = ForwardingSink::append({std::move(bytes)}); !done) return done;
       if (cancelled()) return Error{"the import was cancelled"};
     }
     held.chunks = {};

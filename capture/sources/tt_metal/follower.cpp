@@ -65,7 +65,7 @@ Result<bool> HeldMarkers::add(const LogMarker& marker, ChunkSpill& spill) {
     return true;
   }
   if (marker.time <= written_) {
-    if (const Result<void> kept = late_.add(marker, spill); !kept) return kept.error();
+    TRY(late_.add(marker, spill));
     return false;
   }
   markers_.push_back(marker);

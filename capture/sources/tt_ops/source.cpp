@@ -235,18 +235,17 @@ Result<void> OpsReportImport::write() {
   for (const std::size_t place : signpost_places_) signposts.columns.push_back(columns_[place]);
   signposts_ = session_.add_table(std::move(signposts));
   add_devices();
-  Result<CsvTable> table = open_table();
-  if (!table) return table.error();
-  if (table->names().size() != kinds_.size()) {
+  CsvTable table = TRY(open_table());
+  if (table.names().size() != kinds_.size()) {
     return Error{fmt::format("{}: it has changed while it was read; import it once its writer is done", path_)};
   }
-  const Places at(*table);
-  while (table->next()) {
-    write_row(*table, at);
-    if (Result<void> on = progress(*table, 0.5); !on) return on;
+  const Places at(table);
+  while (table.next()) {
+    write_row(table, at);
+    if (Result<void> on = progress(table, 0.5); !on) return on;
     if (Result<void> status = session_.status(); !status) return status;
   }
-  report(*table);
+  report(table);
   return session_.finish({.clock = "host", .path = path_});
 }
 

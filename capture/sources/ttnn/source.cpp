@@ -474,9 +474,8 @@ int probe_memory_report(std::string_view head, const std::string& path) {
 }
 
 Result<void> import_memory_report(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  Result<sqlite::ForeignDatabase> database = sqlite::ForeignDatabase::open(path);
-  if (!database) return database.error();
-  return MemoryReportImport(*database, path, options, sink).run();
+  sqlite::ForeignDatabase database = TRY(sqlite::ForeignDatabase::open(path));
+  return MemoryReportImport(database, path, options, sink).run();
 }
 
 }  // namespace accelscope::capture::sources::ttnn

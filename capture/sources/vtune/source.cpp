@@ -108,10 +108,9 @@ void IntervalImport::take(const CsvTable& table) {
 }
 
 Result<void> IntervalImport::run(std::unique_ptr<json::ByteSource> bytes) {
-  Result<CsvTable> table = CsvTable::open(std::move(bytes), name_, {});
-  if (!table) return table.error();
+  CsvTable table = TRY(CsvTable::open(std::move(bytes), name_, {}));
   constexpr std::size_t kIntervalColumnCount = 5;
-  const std::vector<std::string>& names = table->names();
+  const std::vector<std::string>& names = table.names();
   if (names.size() < kIntervalColumnCount || !names[1].starts_with("start_tsc.")) {
     return Error{name_ + ": its first line is not name,start_tsc.CLOCK,end_tsc,pid,tid"};
   }
@@ -121,23 +120,23 @@ Result<void> IntervalImport::run(std::unique_ptr<json::ByteSource> bytes) {
       make_schema({"task", EventKind::slice, "name", "What the program calls it."}, kIntervalColumns));
   frames_ = session_.add_table(make_schema({"frame", EventKind::slice, "name", "What the program calls it."},
                                            std::span(kIntervalColumns, kThreadColumn)));
-  while (table->next()) {
-    take(*table);
+  while (table.next()) {
+    take(table);
     if (session_.cancelled()) return Error{fmt::format("{}: the import was cancelled", name_)};
-    if (options_.progress) options_.progress(table->blocks().file_bytes_read(), table->blocks().file_bytes());
+    if (options_.progress) options_.progress(table.blocks().file_bytes_read(), table.blocks().file_bytes());
   }
   session_.writer().set_meta("source_format", "VTune external intervals");
   session_.writer().set_meta("clock", clock);
-  set_row_counts(session_.writer(), "interval", table->rows() + table->bad_rows(), table->rows() - bad_times_);
+  set_row_counts(session_.writer(), "interval", table.rows() + table.bad_rows(), table.rows() - bad_times_);
   ImportReport& report = session_.report();
   report.note_unread("the table of intervals", {names.begin() + kIntervalColumnCount, names.end()});
   report.note("rows_skipped",
               fmt::format("lines that fit the file's header in no way were skipped, the first is line {}",
-                          table->first_bad_line()),
-              table->bad_rows());
+                          table.first_bad_line()),
+              table.bad_rows());
   report.note("rows_skipped", "rows whose times are none, or negative, were skipped", bad_times_);
-  report.add(table->blocks());
-  if (table->rows() == 0) report.note("no_rows", "the file has a header but no intervals");
+  report.add(table.blocks());
+  if (table.rows() == 0) report.note("no_rows", "the file has a header but no intervals");
   if (clock_ == IntervalClock::ticks) {
     report.note(
         "frequency_missing",

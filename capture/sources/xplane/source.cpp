@@ -51,9 +51,8 @@ int probe_xplane(std::string_view head, const std::string& path) {
 }
 
 Result<void> import_xplane(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  Result<std::unique_ptr<SpaceBytes>> bytes = SpaceBytes::open(path);
-  if (!bytes) return bytes.error();
-  return XPlaneImporter(path, options, sink).run(**bytes);
+  std::unique_ptr<SpaceBytes> bytes = TRY(SpaceBytes::open(path));
+  return XPlaneImporter(path, options, sink).run(*bytes);
 }
 
 std::string host_of_file(const std::string& path) {

@@ -165,9 +165,8 @@ Result<TimeRange> with_copies(const QueryContext& query, TimeRange active) {
     if (side.empty()) continue;
     EventFilter filter;
     filter.range = side;
-    const auto sums = device_sums(query, filter);
-    if (!sums) return sums.error();
-    for (const DeviceSum& each : *sums) {
+    const auto sums = TRY(device_sums(query, filter));
+    for (const DeviceSum& each : sums) {
       if (!each.has_streams || each.stretch.empty()) continue;
       if (side.begin_ns == active.end_ns) {
         active.end_ns = std::max(active.end_ns, reach_of(each, after.begin_ns, false));
@@ -205,70 +204,60 @@ Result<void> judge_part(const QueryContext& query, const EventFilter& filter, co
                         Advice& advice, std::vector<DeviceSum>& all_devices) {
   const bool filtered = leaves_out(query, filter);
   const QueryContext whole = query.unmasked();
-  const auto kernels = find_active_stretch(whole);
-  if (!kernels) return kernels.error();
-  if (!*kernels) return {};
-  const auto active = with_copies(whole, **kernels);
-  if (!active) return active.error();
+  const auto kernels = TRY(find_active_stretch(whole));
+  if (!kernels) return {};
+  const auto active = TRY(with_copies(whole, *kernels));
   EventFilter working = filter;
   const TimeRange wanted = filter.range.value_or(TimeRange{});
-  working.range = TimeRange{std::max(wanted.begin_ns, active->begin_ns), std::min(wanted.end_ns, active->end_ns)};
+  working.range = TimeRange{std::max(wanted.begin_ns, active.begin_ns), std::min(wanted.end_ns, active.end_ns)};
   if (working.range->empty()) return {};
-  const auto devices = device_sums(query, working);
-  if (!devices) return devices.error();
-  const auto host = hosts_by_process(query, *working.range, &dependencies);
-  if (!host) return host.error();
-  const auto compiling = compile_events(query);
-  if (!compiling) return compiling.error();
+  const auto devices = TRY(device_sums(query, working));
+  const auto host = TRY(hosts_by_process(query, *working.range, &dependencies));
+  const auto compiling = TRY(compile_events(query));
   std::unique_ptr<HostReplay> without_host;
   if (!filtered) {
-    auto made = replay_hosts(query, *devices, *host);
-    if (!made) return made.error();
-    without_host = std::move(made).value();
+    auto made = TRY(replay_hosts(query, devices, host));
+    without_host = std::move(made);
   }
-  const Judgement judgement{query,           *working.range,     &dependencies, *host,
-                            compiling->list, without_host.get(), filtered,      advice};
+  const Judgement judgement{query,          *working.range,     &dependencies, host,
+                            compiling.list, without_host.get(), filtered,      advice};
   std::unique_ptr<WorkReplay> replay;
   if (!filtered) {
-    auto made = WorkReplay::build(query, dependencies, *working.range);
-    if (!made) return made.error();
-    replay = std::move(made).value();
+    auto made = TRY(WorkReplay::build(query, dependencies, *working.range));
+    replay = std::move(made);
   }
-  judge_engine_gaps(judgement, *devices);
+  judge_engine_gaps(judgement, devices);
   if (replay) {
-    if (const Result<void> judged = judge_replayed(judgement, *devices, *replay); !judged) return judged.error();
+    TRY(judge_replayed(judgement, devices, *replay));
     judgement.not_judged(RuleId::starved, "the dependencies of the work say more: what each wait is for is judged");
   }
-  for (const DeviceSum& device : *devices) {
+  for (const DeviceSum& device : devices) {
     if (!replay) {
       judge_transfers(judgement, device);
-      if (const Result<void> judged = judge_engines(judgement, device); !judged) return judged.error();
+      TRY(judge_engines(judgement, device));
     }
-    if (const Result<void> judged = judge_streams(judgement, device); !judged) return judged.error();
+    TRY(judge_streams(judgement, device));
     judge_cores(judgement, device);
   }
   if (!filter.range) {
-    if (const Result<void> judged = judge_inputs(judgement, *devices); !judged) return judged.error();
+    TRY(judge_inputs(judgement, devices));
   }
-  if (std::ranges::any_of(*devices, [](const DeviceSum& each) { return each.has_streams; })) {
-    const auto hotspots = find_hotspots(query, *working.range);
-    if (!hotspots) return hotspots.error();
-    judge_products(judgement, *devices, *hotspots);
-    if (const Result<void> judged = judge_kernels(judgement, *devices, *hotspots); !judged) return judged.error();
+  if (std::ranges::any_of(devices, [](const DeviceSum& each) { return each.has_streams; })) {
+    const auto hotspots = TRY(find_hotspots(query, *working.range));
+    judge_products(judgement, devices, hotspots);
+    TRY(judge_kernels(judgement, devices, hotspots));
   }
-  if (const Result<void> judged = judge_operations(judgement, *devices); !judged) return judged.error();
-  if (const Result<void> judged = judge_links(judgement, *devices); !judged) return judged.error();
-  const auto collectives = find_collectives(query);
-  if (!collectives) return collectives.error();
-  if (const Result<void> judged = judge_moves(judgement, *devices, **collectives, replay != nullptr); !judged)
-    return judged.error();
-  if (const Result<void> judged = judge_ranks(judgement, *devices, **collectives); !judged) return judged.error();
+  TRY(judge_operations(judgement, devices));
+  TRY(judge_links(judgement, devices));
+  const auto collectives = TRY(find_collectives(query));
+  TRY(judge_moves(judgement, devices, *collectives, replay != nullptr));
+  TRY(judge_ranks(judgement, devices, *collectives));
   judge_host(judgement);
-  judge_setup(judgement, *devices);
-  for (const DeviceSum& device : *devices) {
-    if (const Result<void> added = add_waits(judgement, device); !added) return added.error();
+  judge_setup(judgement, devices);
+  for (const DeviceSum& device : devices) {
+    TRY(add_waits(judgement, device));
   }
-  all_devices.insert(all_devices.end(), devices->begin(), devices->end());
+  all_devices.insert(all_devices.end(), devices.begin(), devices.end());
   return {};
 }
 
@@ -307,15 +296,14 @@ void name_host(const SessionPart& part, const Advice& told, Advice& found) {
 // What shows only between hosts: who comes last to the collectives of all. What a host alone tells stays as it is.
 Result<void> judge_between(const QueryContext& query, const EventFilter& filter, const Dependencies& dependencies,
                            Advice& advice, const std::vector<DeviceSum>& devices) {
-  const auto collectives = find_collectives(query);
-  if (!collectives) return collectives.error();
+  const auto collectives = TRY(find_collectives(query));
   const HostsByProcess no_host;
   const std::vector<CompileEvent> no_compiling;
   Advice between;
   between.filter = filter;
   const Judgement judgement{query,   filter.range.value_or(TimeRange{}), &dependencies, no_host, no_compiling,
                             nullptr, leaves_out(query, filter),          between};
-  if (const Result<void> judged = judge_ranks(judgement, devices, **collectives); !judged) return judged.error();
+  TRY(judge_ranks(judgement, devices, *collectives));
   take_over(advice, std::move(between));
   return {};
 }
@@ -353,13 +341,12 @@ Finding error_finding(const Snapshot& snapshot, const std::vector<const Reported
 
 // A program that ran into an error did not do its work: what its time is spent on says nothing.
 Result<void> tell_errors(const QueryContext& query, const EventFilter& filter, Advice& advice) {
-  const auto report = report_errors(query, filter);
-  if (!report) return report.error();
+  const auto report = TRY(report_errors(query, filter));
   const bool any_told =
       std::ranges::any_of(advice.findings, [](const Finding& each) { return each.rule->id == RuleId::out_of_memory; });
-  if ((*report)->errors.empty() || any_told) return {};  // an allocator's errors are told by what it held
+  if (report->errors.empty() || any_told) return {};  // an allocator's errors are told by what it held
   std::vector<std::pair<std::string, std::vector<const ReportedError*>>> devices;  // in the order of their first errors
-  for (const ReportedError& error : (*report)->errors) {
+  for (const ReportedError& error : report->errors) {
     const auto known = std::ranges::find_if(devices, [&](const auto& each) { return each.first == error.device; });
     if (known == devices.end())
       devices.push_back({error.device, {&error}});
@@ -367,7 +354,7 @@ Result<void> tell_errors(const QueryContext& query, const EventFilter& filter, A
       known->second.push_back(&error);
   }
   advice.judged.push_back(&rule_of(RuleId::hardware_error));
-  std::uint64_t left_out = (*report)->left_out;
+  std::uint64_t left_out = report->left_out;
   for (const auto& [device, errors] : devices) {
     advice.findings.push_back(error_finding(*query.snapshot, errors, errors.size() + std::exchange(left_out, 0)));
   }
@@ -408,9 +395,8 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
   advice->filter = filter;
   std::shared_ptr<const Dependencies> built;
   if (dependencies == nullptr) {
-    auto own = session_dependencies(query);
-    if (!own) return own.error();
-    built = std::move(*own);
+    auto own = TRY(session_dependencies(query));
+    built = std::move(own);
     dependencies = built.get();
   }
   const std::vector<SessionPart> parts = session_parts(query.snapshot);
@@ -418,18 +404,16 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
   for (const SessionPart& part : parts) {
     Advice found;
     found.filter = filter;
-    const Result<void> judged = judge_part(part_of(query, part), filter, *dependencies, found, devices);
-    if (!judged) return judged.error();
+    TRY(judge_part(part_of(query, part), filter, *dependencies, found, devices));
     name_host(part, *advice, found);
     take_over(*advice, std::move(found));
   }
   if (parts.size() > 1) {
-    const Result<void> judged = judge_between(query, filter, *dependencies, *advice, devices);
-    if (!judged) return judged.error();
+    TRY(judge_between(query, filter, *dependencies, *advice, devices));
   }
-  if (const Result<void> told = judge_memory(query, *advice); !told) return told.error();
+  TRY(judge_memory(query, *advice));
   tell_unjudged(*advice, leaves_out(query, filter));
-  if (const Result<void> told = tell_errors(query, filter, *advice); !told) return told.error();
+  TRY(tell_errors(query, filter, *advice));
   for (Finding& finding : advice->findings) {
     if (finding.is_replayed) finding.least_ns = finding.saving_ns;
   }

@@ -28,9 +28,8 @@ Result<Evidence> finding_evidence(const QueryContext& query, const Finding& find
   EventFilter filter = finding.events;
   const TimeRange range = filter.range.value_or(TimeRange{});
   QueryContext masked = query;
-  const auto mask = filter_mask(query, filter);
-  if (!mask) return mask.error();
-  masked.mask = *mask;
+  const auto mask = TRY(filter_mask(query, filter));
+  masked.mask = mask;
   struct Part {
     Best<ByLength> longest;
     std::uint64_t total = 0;
@@ -92,21 +91,19 @@ class Surroundings {
   }
 
   Result<ReportedError> of(const Incident& incident) {
-    const auto record = reader_.read(incident.event);
-    if (!record) return record.error();
+    const auto record = TRY(reader_.read(incident.event));
     ReportedError error;
     error.incident = incident;
     error.name = snapshot_.strings->text(incident.name);
-    error.details = details_of(*record);
-    error.source = text_of(*record, Role::source_location);
-    const std::size_t device = device_of(record->lane->track);
+    error.details = details_of(record);
+    error.source = text_of(record, Role::source_location);
+    const std::size_t device = device_of(record.lane->track);
     error.device = devices_.label(device);
     const bool works = has_work_[device];
     for (std::size_t t = 0; t < snapshot_.tracks.size(); ++t) {
       if (works && devices_.of_track(t) != device) continue;
-      const auto ran = on_track(snapshot_.tracks[t], incident.begin_ns);
-      if (!ran) return ran.error();
-      if (*ran) error.around.push_back(**ran);
+      const auto ran = TRY(on_track(snapshot_.tracks[t], incident.begin_ns));
+      if (ran) error.around.push_back(*ran);
     }
     std::stable_partition(error.around.begin(), error.around.end(),
                           [](const RanAround& each) { return each.under_way; });
@@ -154,18 +151,17 @@ class Surroundings {
         if (!event) return event.error();
       }
       if (!*event) continue;
-      const auto record = reader_.read(**event);
-      if (!record) return record.error();
-      const bool later = !best || record->begin_ns >= best->begin_ns;
+      const auto record = TRY(reader_.read(**event));
+      const bool later = !best || record.begin_ns >= best->begin_ns;
       if (best && (best->under_way != under_way ? best->under_way : !later)) continue;
       best = RanAround{track.track->number,
-                       record->id,
+                       record.id,
                        under_way,
-                       record->begin_ns,
-                       record->end_ns,
-                       record->name_text,
-                       text_of(*record, Role::operands),
-                       text_of(*record, Role::source_location)};
+                       record.begin_ns,
+                       record.end_ns,
+                       record.name_text,
+                       text_of(record, Role::operands),
+                       text_of(record, Role::source_location)};
     }
     return best;
   }
@@ -180,14 +176,13 @@ class Surroundings {
 }  // namespace
 
 Result<std::shared_ptr<const ErrorReport>> report_errors(const QueryContext& query, const EventFilter& filter) {
-  const auto incidents = find_incidents(query);
-  if (!incidents) return incidents.error();
+  const auto incidents = TRY(find_incidents(query));
   auto report = std::make_shared<ErrorReport>();
   report->filter = filter;
   report->snapshot_version = query.snapshot->version;
   const TimeRange range = filter.range.value_or(TimeRange{});
   std::optional<Surroundings> surroundings;
-  for (const Incident& each : (*incidents)->list) {
+  for (const Incident& each : incidents->list) {
     if (each.alert != Alert::error || !range.holds(each.begin_ns, each.end_ns)) continue;
     if (query.mask && !query.mask->passes(*query.snapshot, each.event)) continue;
     if (report->errors.size() >= ErrorReport::kMost) {
@@ -196,9 +191,8 @@ Result<std::shared_ptr<const ErrorReport>> report_errors(const QueryContext& que
     }
     if (query.control.cancelled()) return cancelled_error();
     if (!surroundings) surroundings.emplace(query);
-    auto error = surroundings->of(each);
-    if (!error) return error.error();
-    report->errors.push_back(std::move(*error));
+    auto error = TRY(surroundings->of(each));
+    report->errors.push_back(std::move(error));
   }
   return std::shared_ptr<const ErrorReport>(std::move(report));
 }

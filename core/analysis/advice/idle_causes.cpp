@@ -240,7 +240,7 @@ Result<std::vector<IdleGap>> idle_causes(const std::vector<DeviceGap>& gaps, con
       const auto& spans = cause == IdleCause::loading   ? host->loading
                           : cause == IdleCause::freeing ? host->freeing
                                                         : host->synchronising;
-      if (const Result<void> done = put_down(causes, spans, cause, control); !done) return done.error();
+      TRY(put_down(causes, spans, cause, control));
     }
   }
   return causes;

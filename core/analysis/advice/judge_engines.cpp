@@ -162,16 +162,15 @@ Result<void> add_waits(const Judgement& judgement, const DeviceSum& device) {
   EventFilter engine;
   engine.range = device.stretch;
   engine.tracks = {busiest->track};
-  const auto waits = range_waits(judgement.query, engine, judgement.dependencies);
-  if (!waits) return waits.error();
+  const auto waits = TRY(range_waits(judgement.query, engine, judgement.dependencies));
   const std::int64_t idle = std::max<std::int64_t>(0, device.active_ns() - busiest->busy_ns);
-  const std::int64_t waited = std::min(waits->wait_ns, idle);
+  const std::int64_t waited = std::min(waits.wait_ns, idle);
   if (share_of(waited, device.active_ns()) <= kLeastWaitShare) return {};
   std::string text = fmt::format("{}, the busiest engine, waits {} of {}", track_name(judgement, busiest->track),
                                  duration_text(waited), duration_text(device.active_ns()));
-  if (!waits->causes.empty()) {
-    const WaitCause& most = waits->causes.front();
-    text += fmt::format(", {} for {}", format_share(share_of(most.wait_ns, waits->wait_ns)), most.name);
+  if (!waits.causes.empty()) {
+    const WaitCause& most = waits.causes.front();
+    text += fmt::format(", {} for {}", format_share(share_of(most.wait_ns, waits.wait_ns)), most.name);
   }
   for (Finding* each : explained) each->evidence = text;
   return {};

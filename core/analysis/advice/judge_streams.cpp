@@ -217,14 +217,13 @@ Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, Gra
   if (!judges_gaps(judgement)) return {};
   const auto saved = [&](HostDelay delay) { return saving_without(judgement, device, delay, 0).ns; };
   const bool waits_most = saved(HostDelay::synchronising) > saved(HostDelay::loading);
-  auto gaps = idle_causes(device.gaps, hosts_of(judgement, device), judgement.query.control,
-                          waits_most ? IdleCause::synchronising : IdleCause::loading);
-  if (!gaps) return gaps.error();
-  put_down_to_host(judgement, device, *gaps);
+  auto gaps = TRY(idle_causes(device.gaps, hosts_of(judgement, device), judgement.query.control,
+                              waits_most ? IdleCause::synchronising : IdleCause::loading));
+  put_down_to_host(judgement, device, gaps);
   const std::int64_t span = device.stretch.length_ns();
-  const Stretches freeing = judgement.host.has_host() ? judge_freeing(judgement, device, *gaps) : Stretches();
-  CauseSum launching = sum_cause(judgement, *gaps, IdleCause::launching);
-  add_rest(launching, *gaps, freeing);
+  const Stretches freeing = judgement.host.has_host() ? judge_freeing(judgement, device, gaps) : Stretches();
+  CauseSum launching = sum_cause(judgement, gaps, IdleCause::launching);
+  add_rest(launching, gaps, freeing);
   const std::int64_t late = launching.length_ns;
   DelaySaving saving = saving_without(judgement, device, HostDelay::own, late);
   const double most = rule_of(RuleId::launch_gaps).threshold;
@@ -258,9 +257,8 @@ Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, Gra
   if (!judgement.judges(RuleId::synchronising)) return {};
   // What calls cost that wait for their own copies is told of the copies, where a replay knows it.
   if (judgement.saving_without(device, HostDelay::copying))
-    std::erase_if(*gaps,
-                  [](const IdleGap& each) { return each.cause == IdleCause::synchronising && each.call.copies; });
-  CauseSum synchronising = sum_cause(judgement, *gaps, IdleCause::synchronising);
+    std::erase_if(gaps, [](const IdleGap& each) { return each.cause == IdleCause::synchronising && each.call.copies; });
+  CauseSum synchronising = sum_cause(judgement, gaps, IdleCause::synchronising);
   if (synchronising.length_ns > 0) {
     const std::string call = main_call(judgement, synchronising);
     const std::int64_t idle = synchronising.length_ns;
@@ -272,7 +270,7 @@ Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, Gra
     judgement.tell(std::move(drained));
   }
   if (!judgement.judges(RuleId::loader_waits)) return {};
-  CauseSum loading = sum_cause(judgement, *gaps, IdleCause::loading);
+  CauseSum loading = sum_cause(judgement, gaps, IdleCause::loading);
   if (loading.length_ns == 0) return {};
   const std::string loader = main_call(judgement, loading);
   const std::int64_t idle = loading.length_ns;

@@ -74,13 +74,12 @@ Result<void> judge_inputs(const Judgement& judgement, const std::vector<DeviceSu
     if (device.packets > 0 && (most == nullptr || device.packets > most->packets)) most = &device;
   }
   if (most == nullptr) return {};
-  const auto metrics = session_metrics(judgement.query);
-  if (!metrics) return metrics.error();
-  const auto reads = input_reads(*metrics);
+  const auto metrics = TRY(session_metrics(judgement.query));
+  const auto reads = input_reads(metrics);
   if (!reads || !judgement.judges(RuleId::reread_inputs)) return {};
   if (!(*reads > rule_of(RuleId::reread_inputs).threshold) || !std::isfinite(*reads)) return {};
-  const double read = metric_value(*metrics, "hbm_read_bytes").value_or(0);
-  const double moved = read + metric_value(*metrics, "hbm_write_bytes").value_or(0);
+  const double read = metric_value(metrics, "hbm_read_bytes").value_or(0);
+  const double moved = read + metric_value(metrics, "hbm_write_bytes").value_or(0);
   const double again = read * (1 - 1 / *reads);
   const std::int64_t moving_ns = most->active_ns(Unit::transfer);
   // At least the transfers that nothing overlaps go; at most all of them, with what the busiest engine waits meanwhile.

@@ -685,10 +685,9 @@ std::optional<Collectives::Residual> Collectives::residual() const noexcept {
 }
 
 Result<std::shared_ptr<const Collectives>> find_collectives(const QueryContext& query, RankClocks clocks) {
-  auto arrivals = read_arrivals(query);
-  if (!arrivals) return arrivals.error();
+  auto arrivals = TRY(read_arrivals(query));
   if (query.control.cancelled()) return cancelled_error();
-  return CollectiveFinder(*query.snapshot, std::move(*arrivals)).find(clocks);
+  return CollectiveFinder(*query.snapshot, std::move(arrivals)).find(clocks);
 }
 
 }  // namespace accelscope

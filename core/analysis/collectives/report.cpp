@@ -154,12 +154,10 @@ struct RankTime {
     LaneIndices& into = throttle ? throttles : work;
     into.insert(into.end(), track->lanes.begin(), track->lanes.end());
   }
-  const auto names = name_statistics(query, work, range);
-  if (!names) return names.error();
-  for (const NameStatistic& each : names->names) time.by_name[each.name] += each.time_ns;
-  const auto throttled = name_statistics(query, throttles, range);
-  if (!throttled) return throttled.error();
-  time.throttled_ns = throttled->time_ns;
+  const auto names = TRY(name_statistics(query, work, range));
+  for (const NameStatistic& each : names.names) time.by_name[each.name] += each.time_ns;
+  const auto throttled = TRY(name_statistics(query, throttles, range));
+  time.throttled_ns = throttled.time_ns;
   return time;
 }
 
@@ -178,12 +176,11 @@ Result<LateCause> late_cause(const QueryContext& query, const Collectives& colle
   for (std::uint32_t r = 0; r < collectives.ranks.size(); ++r) {
     if (collectives.ranks[r].missing) continue;
     if (query.control.cancelled()) return cancelled_error();
-    auto time = time_of(query, collectives.ranks[r], range);
-    if (!time) return time.error();
+    auto time = TRY(time_of(query, collectives.ranks[r], range));
     if (r == rank) {
-      own = std::move(*time);
+      own = std::move(time);
     } else {
-      others.push_back(std::move(*time));
+      others.push_back(std::move(time));
     }
   }
   std::set<StringId> parts;  // of collectives: their time is what is to be explained

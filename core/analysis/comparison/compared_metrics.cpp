@@ -112,21 +112,20 @@ Better better_of(std::string_view name) noexcept {
 }
 
 Result<std::vector<ComparedMetric>> compared_metrics(const QueryContext& query) {
-  const auto metrics = session_metrics(query);
-  if (!metrics) return metrics.error();
+  const auto metrics = TRY(session_metrics(query));
   std::vector<ComparedMetric> out;
   std::map<std::string, int, std::less<>> seen;
   for (const std::string_view first : {kStatedTime, kWorkTime}) {
-    const std::optional<double> value = metric_value(*metrics, first);
+    const std::optional<double> value = metric_value(metrics, first);
     if (!value) continue;
     out.push_back(made_metric(first, "compared", "s", *value));
     seen[std::string(first)] = 1;
   }
-  const bool works = metric_value(*metrics, kWorkTime).has_value();
-  if (const auto reads = input_reads(*metrics)) out.push_back(made_metric("input_reads", "compared", "", *reads));
+  const bool works = metric_value(metrics, kWorkTime).has_value();
+  if (const auto reads = input_reads(metrics)) out.push_back(made_metric("input_reads", "compared", "", *reads));
   std::map<std::string_view, std::size_t> times;
-  for (const SessionMetric& each : *metrics) ++times[each.name];
-  for (const SessionMetric& each : *metrics) {
+  for (const SessionMetric& each : metrics) ++times[each.name];
+  for (const SessionMetric& each : metrics) {
     const std::optional<double> value = shown_value(each);
     if (!value) continue;
     ComparedMetric metric = made_metric(each.name, each.group, each.unit, *value);

@@ -313,18 +313,16 @@ std::string_view tag_value(const CaptureLabel& capture, std::string_view key) no
 }
 
 Result<std::vector<CaptureGroup>> group_captures(std::span<const CaptureLabel> captures, const std::string& by) {
-  const auto found = grouping_keys(captures, by);
-  if (!found) return found.error();
-  const std::vector<std::string>& keys = *found;
+  const auto found = TRY(grouping_keys(captures, by));
+  const std::vector<std::string>& keys = found;
   std::vector<CaptureGroup> groups;
   std::vector<std::string> identities;
   std::vector<CaptureGroup> alone = each_by_itself(captures);
   for (std::size_t i = 0; i < captures.size(); ++i) {
     std::string name;
     if (!keys.empty()) {
-      auto made = group_name(captures[i], keys, true);
-      if (!made) return made.error();
-      name = std::move(*made);
+      auto made = TRY(group_name(captures[i], keys, true));
+      name = std::move(made);
     } else if (name = all_tags(captures[i]); name.empty()) {
       groups.push_back(std::move(alone[i]));
       identities.push_back(captures[i].path + std::string(kApart));
@@ -355,29 +353,25 @@ std::vector<std::size_t> CapturePairs::shared() const {
 
 Result<CapturePairs> pair_captures(std::span<const CaptureLabel> captures, const std::vector<CaptureGroup>& groups,
                                    const std::string& by, const std::string& group_by) {
-  auto named = names_of_list(by == "none" ? "" : by);
-  if (!named) return named.error();
-  std::vector<std::string>& keys = *named;
-  const auto taken = grouping_keys(captures, group_by);
-  if (!taken) return taken.error();
-  if (by.empty() && !taken->empty()) {
+  auto named = TRY(names_of_list(by == "none" ? "" : by));
+  std::vector<std::string>& keys = named;
+  const auto taken = TRY(grouping_keys(captures, group_by));
+  if (by.empty() && !taken.empty()) {
     for (const char* key : {"kernel", "config"})
-      if (std::find(taken->begin(), taken->end(), key) == taken->end() && have_all(captures, key))
-        keys.emplace_back(key);
+      if (std::find(taken.begin(), taken.end(), key) == taken.end() && have_all(captures, key)) keys.emplace_back(key);
   }
   CapturePairs out;
   std::vector<std::string> identities;
   out.by = fmt::format("{}", fmt::join(keys, ", "));
   for (std::size_t g = 0; g < groups.size(); ++g) {
     for (const std::size_t capture : groups[g].captures) {
-      auto name = group_name(captures[capture], keys, keys.size() > 1);
-      if (!name) return name.error();
+      auto name = TRY(group_name(captures[capture], keys, keys.size() > 1));
       std::string identity = keys.empty() ? "" : identity_of(captures[capture], keys);
       const auto known = std::find(identities.begin(), identities.end(), identity);
       const auto number = static_cast<std::size_t>(known - identities.begin());
       if (known == identities.end()) {
         identities.push_back(std::move(identity));
-        out.names.push_back(std::move(*name));
+        out.names.push_back(std::move(name));
         out.cells.emplace_back(groups.size());
       }
       out.cells[number][g].push_back(capture);
@@ -400,9 +394,8 @@ Result<CapturedCosts> captured_costs(const QueryContext& query, const std::strin
   out.measured = kind == nullptr ? "total time" : std::string(kind->measured);
   out.is_line = kind != nullptr && kind->is_place;
   if (kind != nullptr) out.unit = kind->unit;
-  auto rows = kind == nullptr ? costs_by_column(query, by) : kind->read(query);
-  if (!rows) return rows.error();
-  out.rows = std::move(*rows);
+  auto rows = TRY(kind == nullptr ? costs_by_column(query, by) : kind->read(query));
+  out.rows = std::move(rows);
   if (out.rows.empty())
     out.missing = kind == nullptr ? fmt::format("no table has a column {}", by) : std::string(kind->missing);
   return out;
@@ -437,14 +430,12 @@ Result<CaptureFigures> capture_figures(const QueryContext& query, const std::vec
   out.event_count = query.snapshot->event_count;
   out.facts = capture_facts(*query.snapshot);
   out.has_checksums = has_checksums(*query.snapshot);
-  auto metrics = compared_metrics(query);
-  if (!metrics) return metrics.error();
-  out.metrics = std::move(*metrics);
+  auto metrics = TRY(compared_metrics(query));
+  out.metrics = std::move(metrics);
   for (const std::string& each : by) {
     if (each == "metric") continue;
-    auto costs = captured_costs(query, each);
-    if (!costs) return costs.error();
-    out.costs.push_back(std::move(*costs));
+    auto costs = TRY(captured_costs(query, each));
+    out.costs.push_back(std::move(costs));
   }
   return out;
 }

@@ -21,10 +21,9 @@ namespace {
 
 // Of one name on engines and on queues there are two hotspots; a name is one row here.
 Result<std::vector<CostRow>> costs_by_kernel(const QueryContext& query) {
-  const auto found = find_hotspots(query, {});
-  if (!found) return found.error();
+  const auto found = TRY(find_hotspots(query, {}));
   std::map<StringId, CostRow> rows;
-  for (const Hotspot& each : found->rows) {
+  for (const Hotspot& each : found.rows) {
     CostRow& row = rows[each.name];
     row.key = query.snapshot->strings->text(each.name);
     row.amount += static_cast<double>(each.total_ns);
@@ -37,10 +36,9 @@ Result<std::vector<CostRow>> costs_by_kernel(const QueryContext& query) {
 }
 
 Result<std::vector<CostRow>> costs_by_path(const QueryContext& query, const std::string& kind) {
-  const auto known = kind_of_question(query, kind);
-  if (!known) return known.error();
+  const auto known = TRY(kind_of_question(query, kind));
   std::vector<CostRow> out;
-  if (*known == nullptr) return out;
+  if (known == nullptr) return out;
   const auto tree = session_hierarchy(query, {.kind = kind, .marked = {}});
   if (!tree) return tree.error();
   for (std::size_t i = 1; i < (**tree).nodes.size(); ++i) {
@@ -73,10 +71,9 @@ std::string_view text_at_line(const std::string& content, std::uint32_t line) {
 }
 
 Result<std::vector<CostRow>> costs_by_line(const QueryContext& query) {
-  const auto found = source_lines(query, {});
-  if (!found) return found.error();
+  const auto found = TRY(source_lines(query, {}));
   std::vector<CostRow> out;
-  for (const SourceLine& each : (**found).lines) {
+  for (const SourceLine& each : found->lines) {
     const auto source = find_source(query.snapshot->sources, each.path);
     const std::string_view text = source ? text_at_line(query.snapshot->sources[*source]->content, each.line) : "";
     out.push_back({fmt::format("{}:{}", each.path, each.line), std::string(text),
@@ -88,10 +85,9 @@ Result<std::vector<CostRow>> costs_by_line(const QueryContext& query) {
 
 // By rule and what it is about, without the numbers that the headline states.
 Result<std::vector<CostRow>> costs_by_finding(const QueryContext& query) {
-  const auto advice = find_advice(query, {});
-  if (!advice) return advice.error();
+  const auto advice = TRY(find_advice(query, {}));
   std::vector<CostRow> out;
-  for (const Finding& each : (**advice).findings)
+  for (const Finding& each : advice->findings)
     out.push_back({each.key, each.headline, static_cast<double>(each.saving_ns), static_cast<double>(each.count), 0});
   return out;
 }
@@ -183,9 +179,8 @@ class PrivatePools {
     EventReader reader(query.store, query.snapshot);
     for (const ReservedPiece& piece : pool.reserved) {
       if (piece.event == kNoEvent) continue;
-      const auto record = reader.read(piece.event);
-      if (!record) return record.error();
-      const auto* name = value_in<std::string>(*record, kPrivatePool);
+      const auto record = TRY(reader.read(piece.event));
+      const auto* name = value_in<std::string>(record, kPrivatePool);
       if (name == nullptr || name->empty()) continue;
       const auto known = std::find(out.names_.begin(), out.names_.end(), *name);
       const auto number = static_cast<std::uint32_t>(known - out.names_.begin());
@@ -238,23 +233,21 @@ std::string group_title(const MemoryUsage& usage, const Allocation& allocation, 
 }  // namespace
 
 Result<std::vector<CostRow>> memory_costs(const QueryContext& query, UsageGrouping by) {
-  const auto found = memory_usage(query);
-  if (!found) return found.error();
-  const MemoryUsage& usage = **found;
+  const auto found = TRY(memory_usage(query));
+  const MemoryUsage& usage = *found;
   std::map<std::string, CostRow> rows;
   for (std::uint32_t number = 0; number < usage.pools.size(); ++number) {
     const PoolUsage& pool = usage.pools[number];
-    const auto parts = PrivatePools::read(query, pool);
-    if (!parts) return parts.error();
+    const auto parts = TRY(PrivatePools::read(query, pool));
     // The first moment at which most of a part is in use, of the common one too.
-    std::vector<std::int64_t> used(parts->count(), 0), most(parts->count(), 0), peak_ns(parts->count(), 0);
+    std::vector<std::int64_t> used(parts.count(), 0), most(parts.count(), 0), peak_ns(parts.count(), 0);
     std::map<std::uint32_t, std::uint32_t> part_of;
     for (std::size_t i = 0; i < pool.changes.size();) {
       const std::int64_t ns = pool.changes[i].ns;
       for (; i < pool.changes.size() && pool.changes[i].ns == ns; ++i) {
         const std::uint32_t allocation = pool.changes[i].allocation;
         const auto [part, is_new] = part_of.try_emplace(allocation, 0);
-        if (is_new) part->second = parts->of(usage.allocations[allocation]);
+        if (is_new) part->second = parts.of(usage.allocations[allocation]);
         used[part->second] += pool.changes[i].bytes;
       }
       for (std::size_t part = 0; part < used.size(); ++part) {
@@ -268,7 +261,7 @@ Result<std::vector<CostRow>> memory_costs(const QueryContext& query, UsageGroupi
       for (const std::uint32_t index : usage.alive_at(number, peak_ns[part])) {
         const Allocation& allocation = usage.allocations[index];
         if (const auto known = part_of.find(index); known == part_of.end() || known->second != part) continue;
-        CostRow& row = rows[fmt::format("{}{}: {}", pool.name, parts->title(part), group_title(usage, allocation, by))];
+        CostRow& row = rows[fmt::format("{}{}: {}", pool.name, parts.title(part), group_title(usage, allocation, by))];
         row.amount += static_cast<double>(allocation.bytes);
         row.bytes = row.amount;
         row.count += 1;

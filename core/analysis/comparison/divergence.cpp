@@ -157,20 +157,19 @@ class EventDescriber {
       : snapshot_(*query.snapshot), reader_(query.store, query.snapshot) {}
 
   Result<CheckedEvent> describe(EventId id) {
-    const auto record = reader_.read(id);
-    if (!record) return record.error();
+    const auto record = TRY(reader_.read(id));
     CheckedEvent out;
     out.id = id;
-    out.begin_ns = record->begin_ns;
-    out.end_ns = record->end_ns;
-    out.name = record->name_text;
-    const TrackSnapshot* track = snapshot_.find_track(record->lane->track);
+    out.begin_ns = record.begin_ns;
+    out.end_ns = record.end_ns;
+    out.name = record.name_text;
+    const TrackSnapshot* track = snapshot_.find_track(record.lane->track);
     if (track != nullptr) out.track = track->track->name;
     // Of what moves data the name is the tensor's.
-    if (record->lane->schema->name_column == "variable") out.tensor = record->name_text;
-    const std::vector<Column>& columns = record->lane->schema->columns;
-    for (std::size_t i = 0; i < columns.size() && i < record->fields.size(); ++i) {
-      const auto* text = std::get_if<std::string>(&record->fields[i]);
+    if (record.lane->schema->name_column == "variable") out.tensor = record.name_text;
+    const std::vector<Column>& columns = record.lane->schema->columns;
+    for (std::size_t i = 0; i < columns.size() && i < record.fields.size(); ++i) {
+      const auto* text = std::get_if<std::string>(&record.fields[i]);
       if (text == nullptr || text->empty()) continue;
       if (columns[i].role == Role::source_location && out.source.empty()) out.source = *text;
       if (columns[i].name == "operands") out.instruction = *text;
@@ -248,30 +247,26 @@ bool has_checksums(const Snapshot& snapshot) noexcept {
 }
 
 Result<Divergence> find_divergence(const QueryContext& base, const QueryContext& other) {
-  const auto base_rows = checksum_rows(base);
-  if (!base_rows) return base_rows.error();
-  const auto other_rows = checksum_rows(other);
-  if (!other_rows) return other_rows.error();
+  const auto base_rows = TRY(checksum_rows(base));
+  const auto other_rows = TRY(checksum_rows(other));
   Divergence out;
-  for (const ChecksumRow& row : *base_rows) out.with_checksums += is_taken(row) ? 1U : 0U;
-  for (const ChecksumRow& row : *other_rows) out.other_with_checksums += is_taken(row) ? 1U : 0U;
-  const std::vector<RowPair> pairs = differing_pairs(*base_rows, *other_rows, out);
+  for (const ChecksumRow& row : base_rows) out.with_checksums += is_taken(row) ? 1U : 0U;
+  for (const ChecksumRow& row : other_rows) out.other_with_checksums += is_taken(row) ? 1U : 0U;
+  const std::vector<RowPair> pairs = differing_pairs(base_rows, other_rows, out);
   if (pairs.empty()) return out;
-  const auto dependencies = Dependencies::build(base);
-  if (!dependencies) return dependencies.error();
-  const ProducerSearch producers(**dependencies, pairs);
+  const auto dependencies = TRY(Dependencies::build(base));
+  const ProducerSearch producers(*dependencies, pairs);
   EventDescriber describer(base);
   std::map<std::string, DivergentPlace> tensors, lines;
   for (std::size_t i = 0; i < std::min(pairs.size(), Divergence::kMostPlaced); ++i) {
     if (base.control.cancelled()) return Error{"cancelled"};
     const auto& [one, two] = pairs[i];
-    auto described = describer.describe(one->id);
-    if (!described) return described.error();
-    count_place(tensors, described->tensor, *one);
-    count_place(lines, described->source, *one);
+    auto described = TRY(describer.describe(one->id));
+    count_place(tensors, described.tensor, *one);
+    count_place(lines, described.source, *one);
     if (i >= Divergence::kMostEvents) continue;
     DivergentPair pair;
-    pair.base = std::move(*described);
+    pair.base = std::move(described);
     pair.other = two->id;
     pair.other_begin_ns = two->begin_ns;
     pair.base_in = stated(one->in);
@@ -279,9 +274,8 @@ Result<Divergence> find_divergence(const QueryContext& base, const QueryContext&
     pair.base_out = stated(one->out);
     pair.other_out = stated(two->out);
     if (const EventId producer = producers.producer_of(one->id); producer != kNoEvent) {
-      auto known = describer.describe(producer);
-      if (!known) return known.error();
-      pair.produced_by = std::move(*known);
+      auto known = TRY(describer.describe(producer));
+      pair.produced_by = std::move(known);
     }
     out.events.push_back(std::move(pair));
   }

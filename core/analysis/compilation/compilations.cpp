@@ -54,11 +54,11 @@ class CallFinder {
   explicit CallFinder(const QueryContext& query) : query_(query), snapshot_(*query.snapshot), threads_(snapshot_) {}
 
   Result<LaunchingCalls> run(const Dependencies* known) {
-    if (const Result<void> found = find_launches(known); !found) return found.error();
+    TRY(find_launches(known));
     find_lanes();
     if (lanes_.empty()) return std::move(calls_);
-    if (const Result<void> counted = count(); !counted) return counted.error();
-    if (const Result<void> chosen = choose(); !chosen) return chosen.error();
+    TRY(count());
+    TRY(choose());
     std::ranges::sort(calls_.list, call_begins_before);
     drop_inner();
     drop_launches();
@@ -103,10 +103,9 @@ class CallFinder {
         calls_.process_of_thread[thread] = processes.of_track(snapshot_.lanes[threads_.lanes(thread).front()].track);
     }
     const QueryContext whole = query_.unmasked();
-    auto launches = host_launches(whole, kinds, known);
-    if (!launches) return launches.error();
-    any_launch_ = !launches->empty();
-    for (HostLaunch& launch : *launches) {
+    auto launches = TRY(host_launches(whole, kinds, known));
+    any_launch_ = !launches.empty();
+    for (HostLaunch& launch : launches) {
       of_thread_[launch.thread].add(launch.begin_ns);
       calls_.launches[launch.thread].push_back(launch);
     }
@@ -602,14 +601,12 @@ void sum_up(const Compilations& all, const std::vector<CallRow>& rows, CallFunct
 Result<std::shared_ptr<const Compilations>> find_compilations(const QueryContext& query, const Dependencies* known) {
   auto all = std::make_shared<Compilations>();
   all->snapshot_version = query.snapshot->version;
-  auto events = compile_events(query);
-  if (!events) return events.error();
-  auto calls = find_launching_calls(query, known);
-  if (!calls) return calls.error();
-  all->calls = std::move(*calls);
-  all->costs = CallCosts(*query.snapshot, all->calls, events->list);
-  all->left_out = events->left_out;
-  all->events = std::move(events->list);
+  auto events = TRY(compile_events(query));
+  auto calls = TRY(find_launching_calls(query, known));
+  all->calls = std::move(calls);
+  all->costs = CallCosts(*query.snapshot, all->calls, events.list);
+  all->left_out = events.left_out;
+  all->events = std::move(events.list);
   keep_passing(query, all->events);
   all->facts.resize(all->calls.list.size());
   CallsOfFunctions functions;

@@ -235,8 +235,8 @@ void number_compilations(const Snapshot& snapshot, std::vector<CompileEvent>& ev
 Result<CompileEvents> compile_events(const QueryContext& query) {
   const QueryContext whole = query.unmasked();
   CompileEvents events;
-  if (const Result<void> added = add_lines(whole, events); !added) return added.error();
-  if (const Result<void> added = add_calls(whole, events); !added) return added.error();
+  TRY(add_lines(whole, events));
+  TRY(add_calls(whole, events));
   std::ranges::sort(events.list, earlier_event);
   if (events.list.size() > CompileEvents::kMost) {
     events.left_out += events.list.size() - CompileEvents::kMost;

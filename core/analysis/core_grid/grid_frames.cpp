@@ -370,15 +370,14 @@ Result<GridOffer> core_grid_offer(const QueryContext& query, const CoreGrid& gri
   LaneIndices lanes;
   for (const GridPart& part : grid.parts) lanes.insert(lanes.end(), part.lanes.begin(), part.lanes.end());
   const QueryContext unmasked = query.unmasked();  // the choice stays while the filter changes
-  auto names = name_statistics(unmasked, lanes, {});
-  if (!names) return names.error();
-  for (const NameStatistic& each : names->names) {
+  auto names = TRY(name_statistics(unmasked, lanes, {}));
+  for (const NameStatistic& each : names.names) {
     if (offer.zones.size() == GridOffer::kMostZones) break;
     offer.zones.emplace_back(snapshot.strings->text(each.name));
   }
   for (const Schema* schema : schemas_of(snapshot, grid)) {
     const WaitNames waits(schema, *snapshot.strings);
-    for (const NameStatistic& each : names->names) offer.waits = offer.waits || waits.contains(each.name);
+    for (const NameStatistic& each : names.names) offer.waits = offer.waits || waits.contains(each.name);
   }
   return offer;
 }

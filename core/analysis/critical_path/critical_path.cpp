@@ -51,9 +51,8 @@ Result<TimeRange> path_range(const QueryContext& query, const WorkGraph& graph,
   if (parts.size() > 1) {
     TimeRange longest{0, 0};
     for (const SessionPart& part : parts) {
-      const auto works = find_active_stretch(part_of(whole, part));
-      if (!works) return works.error();
-      if (*works && (*works)->length_ns() > longest.length_ns()) longest = **works;
+      const auto works = TRY(find_active_stretch(part_of(whole, part)));
+      if (works && works->length_ns() > longest.length_ns()) longest = *works;
     }
     if (!longest.empty()) return longest;
   }
@@ -61,19 +60,16 @@ Result<TimeRange> path_range(const QueryContext& query, const WorkGraph& graph,
       std::ranges::any_of(graph.lanes, [](const GraphLane& lane) { return lane.kind == WorkKind::host; });
   TimeRange all{graph.begin_of_all_ns, graph.end_of_all_ns};
   if (any_host || graph.count() == 0) return all;
-  const auto active = find_active_stretch(whole);
-  if (!active) return active.error();
-  if (*active && (*active)->begin_ns < all.end_ns) all.begin_ns = std::max(all.begin_ns, (*active)->begin_ns);
+  const auto active = TRY(find_active_stretch(whole));
+  if (active && active->begin_ns < all.end_ns) all.begin_ns = std::max(all.begin_ns, active->begin_ns);
   return all;
 }
 
 Result<SessionPath> session_path(const QueryContext& query, const std::optional<TimeRange>& wanted) {
-  auto graph = session_graph(query);
-  if (!graph) return graph.error();
-  const auto range = path_range(query, **graph, wanted);
-  if (!range) return range.error();
-  CriticalPath path = find_critical_path(**graph, *range);
-  return SessionPath{std::move(*graph), std::move(path)};
+  auto graph = TRY(session_graph(query));
+  const auto range = TRY(path_range(query, *graph, wanted));
+  CriticalPath path = find_critical_path(*graph, range);
+  return SessionPath{std::move(graph), std::move(path)};
 }
 
 std::vector<PathShare> path_shares(const WorkGraph& graph, const CriticalPath& path, PathBy by) {

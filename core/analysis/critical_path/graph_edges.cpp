@@ -47,9 +47,9 @@ class StreamWaitFinder {
   }
 
   Result<std::vector<StreamWait>> run() {
-    if (const Result<void> read = read_waits(); !read) return read.error();
+    TRY(read_waits());
     if (told_.empty()) return std::vector<StreamWait>{};
-    if (const Result<void> read = read_records(); !read) return read.error();
+    TRY(read_records());
     std::vector<StreamWait> found;
     for (const ToldWait& each : told_) {
       const auto recorded = recorded_ns_.find(each.recorded);
@@ -573,10 +573,9 @@ class EdgeBuilder {
       });
       return at;
     };
-    const auto waits = recorded_stream_waits(query_, graph_, launched_ns);
-    if (!waits) return waits.error();
+    const auto waits = TRY(recorded_stream_waits(query_, graph_, launched_ns));
     RawEdges edges;
-    for (const StreamWait& each : *waits) add(each.target, each.source, EdgeKind::dependency, edges);
+    for (const StreamWait& each : waits) add(each.target, each.source, EdgeKind::dependency, edges);
     raw_.insert(raw_.end(), edges.all.begin(), edges.all.end());
     graph_.contradicted += edges.contradicted;
     return {};

@@ -55,11 +55,11 @@ Result<std::shared_ptr<const WorkGraph>> WorkGraph::build(const QueryContext& qu
   auto graph = std::make_shared<WorkGraph>();
   graph->snapshot = query.snapshot;
   GraphParts parts;
-  if (const Result<void> done = scan_graph_nodes(query, dependencies, *graph, parts); !done) return done.error();
+  TRY(scan_graph_nodes(query, dependencies, *graph, parts));
   order_servers(query, *graph);
   if (query.control.cancelled()) return cancelled_error();
-  if (const Result<void> done = join_transfers(query, *graph, parts); !done) return done.error();
-  if (const Result<void> done = add_graph_edges(query, dependencies, parts, *graph); !done) return done.error();
+  TRY(join_transfers(query, *graph, parts));
+  TRY(add_graph_edges(query, dependencies, parts, *graph));
   order_nodes(*graph);
   drop_backward_edges(*graph);
   if (query.control.cancelled()) return cancelled_error();
@@ -69,9 +69,8 @@ Result<std::shared_ptr<const WorkGraph>> WorkGraph::build(const QueryContext& qu
 Result<std::shared_ptr<const WorkGraph>> session_graph(const QueryContext& query) {
   const QueryContext whole = query.unmasked();
   const auto build = [&]() -> Result<std::shared_ptr<const WorkGraph>> {
-    const auto dependencies = session_dependencies(whole);
-    if (!dependencies) return dependencies.error();
-    return WorkGraph::build(whole, **dependencies);
+    const auto dependencies = TRY(session_dependencies(whole));
+    return WorkGraph::build(whole, *dependencies);
   };
   const auto keeps = [](const WorkGraph& graph) { return graph.memory_bytes() <= kMostKeptBytes; };
   return query.store.kept().find<WorkGraph>(whole.snapshot, query.control, build, keeps);

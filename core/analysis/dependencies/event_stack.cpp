@@ -74,15 +74,13 @@ class StackReader {
   Result<EventStack> run(EventId event) {
     EventStack stack;
     stack.event = event;
-    auto calls = calls_to(event, stack.own);
-    if (!calls) return calls.error();
-    stack.calls = std::move(*calls);
+    auto calls = TRY(calls_to(event, stack.own));
+    stack.calls = std::move(calls);
     const auto forward = made_for(stack.calls);
     if (forward) {
       std::size_t own = 0;
-      auto outer = calls_to(forward->source, own);
-      if (!outer) return outer.error();
-      stack.forward = std::move(*outer);
+      auto outer = TRY(calls_to(forward->source, own));
+      stack.forward = std::move(outer);
       stack.forward_flow = std::string(snapshot_.strings->text(forward->kind));
     }
     return stack;
@@ -95,22 +93,21 @@ class StackReader {
   }
 
   Result<Found> read(EventId event) {
-    const Result<EventRecord> record = reader_.read(event);
-    if (!record) return record.error();
+    const EventRecord record = TRY(reader_.read(event));
     Found found;
     found.call.event = event;
-    found.call.name = record->name_text;
-    found.call.begin_ns = record->begin_ns;
-    found.call.end_ns = record->end_ns;
+    found.call.name = record.name_text;
+    found.call.begin_ns = record.begin_ns;
+    found.call.end_ns = record.end_ns;
     found.call.on_host = thread_of(event).has_value();
-    found.call.source = text_of(*record, Role::source_location);
-    if (record->lane->schema) found.call.table = record->lane->schema->name;
-    found.lane = record->lane->number();
-    const TrackSnapshot* track = snapshot_.find_track(record->lane->track);
+    found.call.source = text_of(record, Role::source_location);
+    if (record.lane->schema) found.call.table = record.lane->schema->name;
+    found.lane = record.lane->number();
+    const TrackSnapshot* track = snapshot_.find_track(record.lane->track);
     if (track != nullptr) found.order = track->track->order;
-    found.parent = number_of(*record, rules_.parent_column);
-    found.key = number_of(*record, rules_.id_column);
-    found.stack = text_of(*record, Role::stack);
+    found.parent = number_of(record, rules_.parent_column);
+    found.key = number_of(record, rules_.id_column);
+    found.stack = text_of(record, Role::stack);
     return found;
   }
 
@@ -119,9 +116,8 @@ class StackReader {
     std::optional<Found> best;
     for (const Dependency& each : dependencies_.predecessors(work, kMostDependencies).dependencies) {
       if (!thread_of(each.source)) continue;
-      auto call = read(each.source);
-      if (!call) return call.error();
-      if (!best || call->call.begin_ns > best->call.begin_ns) best = std::move(*call);
+      auto call = TRY(read(each.source));
+      if (!best || call.call.begin_ns > best->call.begin_ns) best = std::move(call);
     }
     return best;
   }
@@ -130,36 +126,32 @@ class StackReader {
   Result<std::vector<Found>> launch_of(EventId work) {
     std::vector<Found> steps;
     while (steps.size() < kMostSteps) {
-      auto call = call_of(work);
-      if (!call) return call.error();
-      if (*call) {
-        steps.push_back(std::move(**call));
+      auto call = TRY(call_of(work));
+      if (call) {
+        steps.push_back(std::move(*call));
         return steps;
       }
       const auto before = last_predecessor(dependencies_, work, reader_);
       if (!before) break;
       work = before->source;
-      auto step = read(work);
-      if (!step) return step.error();
-      step->stack.clear();  // its own, which leads to no call of this event
-      steps.push_back(std::move(*step));
+      auto step = TRY(read(work));
+      step.stack.clear();  // its own, which leads to no call of this event
+      steps.push_back(std::move(step));
     }
     return std::vector<Found>();
   }
 
   Result<std::vector<StackCall>> calls_to(EventId event, std::size_t& own) {
-    auto first = read(event);
-    if (!first) return first.error();
+    auto first = TRY(read(event));
     std::vector<Found> calls;
-    calls.push_back(std::move(*first));
+    calls.push_back(std::move(first));
     if (!calls.front().call.on_host) {
-      auto launch = launch_of(event);
-      if (!launch) return launch.error();
-      calls.insert(calls.end(), std::make_move_iterator(launch->begin()), std::make_move_iterator(launch->end()));
+      auto launch = TRY(launch_of(event));
+      calls.insert(calls.end(), std::make_move_iterator(launch.begin()), std::make_move_iterator(launch.end()));
     }
     own = calls.size();
     if (calls.back().call.on_host) {
-      if (const Result<void> climbed = climb(calls); !climbed) return climbed.error();
+      TRY(climb(calls));
     }
     return with_text(std::move(calls));
   }
@@ -175,12 +167,10 @@ class StackReader {
       if (lane.number() == inner.lane || lane.data->kind != EventKind::slice || !lane.schema) continue;
       if (rules_.may_call && !rules_.may_call(*lane.schema)) continue;
       if (query_.control.cancelled()) return cancelled_error();
-      const auto at = reader_.event_at(lane, middle, 0);
-      if (!at) return at.error();
-      if (!*at) continue;
-      auto found = read(**at);
-      if (!found) return found.error();
-      if (encloses(*found, inner)) outer.push_back(std::move(*found));
+      const auto at = TRY(reader_.event_at(lane, middle, 0));
+      if (!at) continue;
+      auto found = TRY(read(*at));
+      if (encloses(found, inner)) outer.push_back(std::move(found));
     }
     std::ranges::sort(outer, lies_further_in);
     calls.insert(calls.end(), std::make_move_iterator(outer.begin()), std::make_move_iterator(outer.end()));
@@ -201,12 +191,10 @@ class StackReader {
         at = known;
         continue;
       }
-      const auto id = find_key(at->lane, wanted);
-      if (!id) return id.error();
-      if (!*id) break;  // it began before the capture
-      auto parent = read(**id);
-      if (!parent) return parent.error();
-      at = calls.insert(at + 1, std::move(*parent));
+      const auto id = TRY(find_key(at->lane, wanted));
+      if (!id) break;  // it began before the capture
+      auto parent = TRY(read(*id));
+      at = calls.insert(at + 1, std::move(parent));
     }
     return {};
   }
@@ -381,7 +369,7 @@ Result<EventStack> event_stack(const QueryContext& query, const Dependencies& de
   auto stack = StackReader(query, dependencies, rules).run(event);
   if (!stack || !rules.own_times) return stack;
   for (auto* calls : {&stack->calls, &stack->forward}) {
-    if (const Result<void> timed = OwnCallTimes(query, *calls, rules).run(); !timed) return timed.error();
+    TRY(OwnCallTimes(query, *calls, rules).run());
   }
   return stack;
 }

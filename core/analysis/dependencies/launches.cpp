@@ -25,14 +25,13 @@ class LaunchFinder {
     if (thread_of_track_.empty()) return std::move(launches_);
     std::shared_ptr<const Dependencies> built;
     if (known == nullptr) {
-      auto dependencies = Dependencies::build(query_);
-      if (!dependencies) return dependencies.error();
-      built = std::move(*dependencies);
+      auto dependencies = TRY(Dependencies::build(query_));
+      built = std::move(dependencies);
       known = built.get();
     }
     for (const Dependency& dependency : known->all()) add(dependency);
     if (launches_.empty()) return std::move(launches_);
-    if (const Result<void> read = read_times(); !read) return read.error();
+    TRY(read_times());
     return std::move(launches_);
   }
 
@@ -108,11 +107,10 @@ class LaunchedTime {
   Result<std::shared_ptr<const SourceLines>> run() {
     auto lines = std::make_shared<SourceLines>();
     lines->snapshot_version = snapshot_.version;
-    auto launches = host_launches(query_, kinds_);
-    if (!launches) return launches.error();
-    launches_ = std::move(*launches);
+    auto launches = TRY(host_launches(query_, kinds_));
+    launches_ = std::move(launches);
     if (launches_.empty()) return std::shared_ptr<const SourceLines>(std::move(lines));
-    if (const Result<void> placed = place(); !placed) return placed.error();
+    TRY(place());
     collect(*lines);
     return std::shared_ptr<const SourceLines>(std::move(lines));
   }

@@ -34,20 +34,18 @@ Result<WaitCauses> wait_causes(const Dependencies& dependencies, std::span<const
   const std::size_t asked = std::min(events.size(), kMostAsked);
   for (std::size_t i = 0; i < asked; ++i) {
     if (control.cancelled()) return cancelled_error();
-    const auto record = reader.read(events[i * events.size() / asked]);
-    if (!record) return record.error();
+    const auto record = TRY(reader.read(events[i * events.size() / asked]));
     ++result.looked_at;
-    const std::int64_t wait_ns = wait_of(*record);
+    const std::int64_t wait_ns = wait_of(record);
     if (wait_ns == 0) continue;
     result.wait_ns += wait_ns;
-    const auto last = last_predecessor(dependencies, record->id, reader);
+    const auto last = last_predecessor(dependencies, record.id, reader);
     if (!last) continue;
-    const auto waited_for = reader.read(last->source);
-    if (!waited_for) return waited_for.error();
-    WaitCause& cause = causes[{waited_for->name, waited_for->lane->track}];
+    const auto waited_for = TRY(reader.read(last->source));
+    WaitCause& cause = causes[{waited_for.name, waited_for.lane->track}];
     if (cause.count == 0) {
-      const TrackSnapshot* track = reader.snapshot().find_track(waited_for->lane->track);
-      cause.name = waited_for->name_text;
+      const TrackSnapshot* track = reader.snapshot().find_track(waited_for.lane->track);
+      cause.name = waited_for.name_text;
       if (track != nullptr) cause.track = track->track->name;
     }
     ++cause.count;
@@ -203,21 +201,19 @@ Result<RangeWaits> range_waits(const QueryContext& query, const EventFilter& fil
   for (std::size_t i = 0; i < asked; ++i) {
     if (query.control.cancelled()) return cancelled_error();
     const WaitPart& part = parts[i * parts.size() / asked];
-    const auto record = reader.read(part.event);
-    if (!record) return record.error();
+    const auto record = TRY(reader.read(part.event));
     asked_ns += part.wait_ns;
     WaitCause cause;
-    const auto last = dependencies == nullptr ? std::nullopt : last_predecessor(*dependencies, record->id, reader);
+    const auto last = dependencies == nullptr ? std::nullopt : last_predecessor(*dependencies, record.id, reader);
     if (last) {
-      const auto waited_for = reader.read(last->source);
-      if (!waited_for) return waited_for.error();
-      const TrackSnapshot* track = snapshot.find_track(waited_for->lane->track);
-      cause.name = waited_for->name_text;
+      const auto waited_for = TRY(reader.read(last->source));
+      const TrackSnapshot* track = snapshot.find_track(waited_for.lane->track);
+      cause.name = waited_for.name_text;
       if (track != nullptr) cause.track = track->track->name;
       if (cause.name.empty() || cause.name == "unknown") cause.name = cause.track;
     } else {
-      cause.name = owners.of(*record);
-      if (cause.name.empty()) cause.name = record->name_text;
+      cause.name = owners.of(record);
+      if (cause.name.empty()) cause.name = record.name_text;
     }
     WaitCause& sum = causes.try_emplace(cause.name, cause).first->second;
     ++sum.count;

@@ -92,14 +92,13 @@ void LaunchQueue::add_latency(const TimeRange& range, std::span<double> stretche
 Result<std::shared_ptr<const LaunchQueues>> launch_queues(const QueryContext& query, const Dependencies* known) {
   const Snapshot& snapshot = *query.snapshot;
   const WorkKinds kinds(snapshot);
-  const auto launches = host_launches(query, kinds, known);
-  if (!launches) return launches.error();
+  const auto launches = TRY(host_launches(query, kinds, known));
   const TrackDevices devices(snapshot);
   std::map<LaneNumber, std::size_t> device_of_lane;
   for (std::size_t i = 0; i < snapshot.lanes.size(); ++i)
     device_of_lane[snapshot.lanes[i].number()] = devices.of_lane(i);
   std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> times(devices.count());
-  for (const HostLaunch& launch : *launches) {
+  for (const HostLaunch& launch : launches) {
     const auto device = device_of_lane.find(lane_of(launch.target));
     if (device != device_of_lane.end()) times[device->second].emplace_back(launch.begin_ns, launch.work.begin_ns);
   }
@@ -333,9 +332,7 @@ Result<std::vector<float>> derived_values(const QueryContext& query, const Deriv
       if (lane >= query.snapshot->lanes.size()) continue;  // the counter was found in a later state
       if (mfu && (work == nullptr || lane >= work->lanes.size() || work->lanes[lane].sums.empty())) continue;
       std::vector<double> cells(stretches);
-      const Result<void> added =
-          mfu ? add_work(query, lane, work->lanes[lane].sums, range, cells) : add_busy_time(query, lane, range, cells);
-      if (!added) return added.error();
+      TRY(mfu ? add_work(query, lane, work->lanes[lane].sums, range, cells) : add_busy_time(query, lane, range, cells));
       // Deeper lanes lie below the first; where lanes lie beside each other, the busiest speaks for the track.
       for (std::size_t i = 0; i < stretches; ++i) track[i] = mfu ? track[i] + cells[i] : std::max(track[i], cells[i]);
     }

@@ -141,14 +141,12 @@ Result<std::vector<SessionMetric>> session_metrics(const QueryContext& query, co
                                                    const MemoryUsage* memory) {
   const Snapshot& snapshot = *query.snapshot;
   const TrackDevices devices(snapshot);
-  Result<std::vector<DeviceFigures>> computed = vendor_figures(query, devices, range);
-  if (!computed) return computed.error();
-  Result<std::vector<SessionMetric>> general = general_metrics(query, devices, range, memory);
-  if (!general) return general.error();
+  std::vector<DeviceFigures> computed = TRY(vendor_figures(query, devices, range));
+  std::vector<SessionMetric> general = TRY(general_metrics(query, devices, range, memory));
 
   MetricList list(range == TimeRange{} && !query.mask);
   std::vector<std::string> cores;
-  for (const DeviceFigures& core : *computed) cores.push_back(core.device);
+  for (const DeviceFigures& core : computed) cores.push_back(core.device);
   std::vector<std::vector<const Metric*>> stated(cores.size());
   for (const Metric& vendor : snapshot.metrics) {
     if (const auto core = device_of(vendor, cores)) {
@@ -157,8 +155,8 @@ Result<std::vector<SessionMetric>> session_metrics(const QueryContext& query, co
       list.add_stated_only(vendor);
     }
   }
-  for (std::size_t i = 0; i < cores.size(); ++i) list.add_device(stated[i], std::move((*computed)[i]));
-  for (SessionMetric& metric : *general) list.add(std::move(metric));
+  for (std::size_t i = 0; i < cores.size(); ++i) list.add_device(stated[i], std::move(computed[i]));
+  for (SessionMetric& metric : general) list.add(std::move(metric));
   return list.take();
 }
 
@@ -308,9 +306,8 @@ std::vector<Group> find_groups(const Snapshot& snapshot, const TrackDevices& dev
 Result<std::uint64_t> events_before(const QueryContext& query, const LaneSnapshot& lane, std::int64_t ticks) {
   const std::uint32_t chunks = chunks_before(lane, ticks);
   if (chunks == 0) return std::uint64_t{0};
-  const Result<LoadedChunk> loaded = load_chunk(query.store, lane, chunks - 1);
-  if (!loaded) return loaded.error();
-  return LanePositions(lane).before(chunks - 1) + rows_before(loaded->view, ticks);
+  const LoadedChunk loaded = TRY(load_chunk(query.store, lane, chunks - 1));
+  return LanePositions(lane).before(chunks - 1) + rows_before(loaded.view, ticks);
 }
 
 Result<std::uint64_t> count_events(const QueryContext& query, const TimeRange& range) {
@@ -328,9 +325,8 @@ Result<std::uint64_t> count_events(const QueryContext& query, const TimeRange& r
       if (!last) return last.error();
       count += *last - *first;
     } else {
-      const Result<LaneShare> share = lane_share(query.store, *query.snapshot, i, range);
-      if (!share) return share.error();
-      count += share->event_count;
+      const LaneShare share = TRY(lane_share(query.store, *query.snapshot, i, range));
+      count += share.event_count;
     }
   }
   return count;
@@ -360,16 +356,14 @@ class GeneralMetrics {
   Result<std::vector<SessionMetric>> run() {
     const Snapshot& snapshot = *query_.snapshot;
     if (snapshot.event_count == 0 || range_.empty()) return std::move(metrics_);
-    if (const Result<void> made = make_mask(); !made) return made.error();
-    const Result<std::uint64_t> count =
-        passing_ ? count_passing(snapshot, passing_.get()) : count_events(query_, range_);
-    if (!count) return count.error();
+    TRY(make_mask());
+    const std::uint64_t count = TRY(passing_ ? count_passing(snapshot, passing_.get()) : count_events(query_, range_));
     add(terms::kTotal, "s", seconds_in_range({snapshot.begin_ns, snapshot.end_ns}), "");
     metrics_.back().unfiltered = true;
-    add(terms::kEvents, "", static_cast<double>(*count), "");
-    if (const Result<void> added = add_terms(); !added) return added.error();
-    if (const Result<void> added = add_memory(); !added) return added.error();
-    if (const Result<void> scanned = scan_groups(); !scanned) return scanned.error();
+    add(terms::kEvents, "", static_cast<double>(count), "");
+    TRY(add_terms());
+    TRY(add_memory());
+    TRY(scan_groups());
     for (std::size_t i = 0; i < groups_.size(); ++i) add_group(i);
     return std::move(metrics_);
   }
@@ -399,18 +393,16 @@ class GeneralMetrics {
   // What is defined of a session as a whole.
   Result<void> add_terms() {
     if (range_ != TimeRange{} || query_.mask) return {};
-    const auto found = session_terms(query_);
-    if (!found) return found.error();
+    const auto found = TRY(session_terms(query_));
     const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-9; };
-    if (found->stated_total_ns) add(terms::kStated, "s", *found->stated_total_ns * 1e-9, "");
-    if (!found->work) return {};
-    if (const Result<void> spans = find_spans(found->span); !spans) return spans.error();
-    add(terms::kWork, "s", seconds(found->work->length_ns()), "");
-    add(terms::kSpan, "s", seconds(found->span.length_ns()), "");
-    const auto activity = range_activity(query_, {}, nullptr);
-    if (!activity) return activity.error();
-    add(terms::kActive, "s", seconds((*activity)->active_ns), "");
-    add(terms::kIdle, "s", seconds(std::max<std::int64_t>(0, found->session.length_ns() - (*activity)->active_ns)), "");
+    if (found.stated_total_ns) add(terms::kStated, "s", *found.stated_total_ns * 1e-9, "");
+    if (!found.work) return {};
+    TRY(find_spans(found.span));
+    add(terms::kWork, "s", seconds(found.work->length_ns()), "");
+    add(terms::kSpan, "s", seconds(found.span.length_ns()), "");
+    const auto activity = TRY(range_activity(query_, {}, nullptr));
+    add(terms::kActive, "s", seconds(activity->active_ns), "");
+    add(terms::kIdle, "s", seconds(std::max<std::int64_t>(0, found.session.length_ns() - activity->active_ns)), "");
     return {};
   }
 
@@ -419,9 +411,8 @@ class GeneralMetrics {
     const std::vector<SessionPart> parts = session_parts(query_.snapshot);
     std::vector<TimeRange> of_parts;
     for (const SessionPart& part : parts) {
-      const auto found = parts.size() > 1 ? session_terms(part_of(query_, part)) : SessionTerms{.span = whole};
-      if (!found) return found.error();
-      of_parts.push_back(found->span);
+      const auto found = TRY(parts.size() > 1 ? session_terms(part_of(query_, part)) : SessionTerms{.span = whole});
+      of_parts.push_back(found.span);
     }
     for (const auto part : part_numbers(parts, devices_)) spans_.push_back(part ? of_parts[*part] : whole);
     return {};
@@ -432,9 +423,8 @@ class GeneralMetrics {
     if (!query_.mask) return {};
     EventFilter filter = query_.mask->filter();
     if (range_ != TimeRange{}) filter.range = range_;
-    auto mask = filter_mask(query_, filter, query_.mask);
-    if (!mask) return mask.error();
-    passing_ = std::move(*mask);
+    auto mask = TRY(filter_mask(query_, filter, query_.mask));
+    passing_ = std::move(mask);
     for (Group& group : groups_) group.masked = true;
     return {};
   }
@@ -445,9 +435,8 @@ class GeneralMetrics {
     std::shared_ptr<const MemoryUsage> made;
     if (memory_ == nullptr) {
       const QueryContext unmasked = query_.unmasked();
-      auto usage = memory_usage(unmasked);
-      if (!usage) return usage.error();
-      made = std::move(*usage);
+      auto usage = TRY(memory_usage(unmasked));
+      made = std::move(usage);
       memory_ = made.get();
     }
     for (std::uint32_t pool = 0; pool < memory_->pools.size(); ++pool) {
@@ -467,14 +456,12 @@ class GeneralMetrics {
         if (passing_) {
           group.event_count += passing_->count(lane);
         } else {
-          const Result<LaneShare> share = lane_share(query_.store, *query_.snapshot, lane, range_);
-          if (!share) return share.error();
-          group.event_count += share->event_count;
-          group.lane_busy_ns += share->busy_ns;
+          const LaneShare share = TRY(lane_share(query_.store, *query_.snapshot, lane, range_));
+          group.event_count += share.event_count;
+          group.lane_busy_ns += share.busy_ns;
           if (!group.needs_scan() && !span_of(group).empty()) {
-            const Result<LaneShare> in_span = lane_share(query_.store, *query_.snapshot, lane, span_of(group));
-            if (!in_span) return in_span.error();
-            group.lane_span_ns += in_span->busy_ns;
+            const LaneShare in_span = TRY(lane_share(query_.store, *query_.snapshot, lane, span_of(group)));
+            group.lane_span_ns += in_span.busy_ns;
           }
         }
         group_of_lane[lane] = g;
@@ -558,9 +545,8 @@ Result<std::vector<DeviceFigures>> vendor_figures(const QueryContext& query, con
                                                   const TimeRange& range) {
   std::vector<DeviceFigures> all;
   for (const VendorFigures& vendor : kVendors) {
-    auto figures = vendor.summary(query, devices, range);
-    if (!figures) return figures.error();
-    std::move(figures->begin(), figures->end(), std::back_inserter(all));
+    auto figures = TRY(vendor.summary(query, devices, range));
+    std::move(figures.begin(), figures.end(), std::back_inserter(all));
   }
   return all;
 }

@@ -453,11 +453,10 @@ ActivityIndex::~ActivityIndex() = default;
 Result<std::shared_ptr<const ActivityIndex>> ActivityIndex::build(const QueryContext& query) {
   const QueryContext whole = query.unmasked();
   const Snapshot& snapshot = *query.snapshot;
-  auto pieces = gather_pieces(whole, ActivitySubject(snapshot, {}), {snapshot.begin_ns, snapshot.end_ns});
-  if (!pieces) return pieces.error();
+  auto pieces = TRY(gather_pieces(whole, ActivitySubject(snapshot, {}), {snapshot.begin_ns, snapshot.end_ns}));
   auto index = std::make_shared<ActivityIndex>();
   index->version_ = snapshot.version;
-  index->pieces_ = std::move(*pieces);
+  index->pieces_ = std::move(pieces);
   for (ActivityPiece& piece : index->pieces_) {
     const ActivityUnions& unions = piece.unions;
     if (piece.host.names.size() + piece.host.lines.size() <= kMostKeptNames &&
@@ -481,20 +480,19 @@ Result<ActivityPiece> sum_up_pieces(const QueryContext& query, const ActivitySub
   std::int64_t reached = range.begin_ns;
   const auto read_to = [&](std::int64_t ns) -> Result<void> {
     if (ns <= reached) return {};
-    const auto pieces = gather_pieces(query, subject, {reached, ns});
-    if (!pieces) return pieces.error();
-    for (const ActivityPiece& piece : *pieces) merge_part(all, piece);
+    const auto pieces = TRY(gather_pieces(query, subject, {reached, ns}));
+    for (const ActivityPiece& piece : pieces) merge_part(all, piece);
     reached = ns;
     return {};
   };
   for (std::size_t i = 0; known != nullptr && i < known->size(); ++i) {
     const ActivityPiece& piece = (*known)[i];
     if (!piece.kept || piece.range.begin_ns < range.begin_ns || piece.range.end_ns > range.end_ns) continue;
-    if (const Result<void> read = read_to(piece.range.begin_ns); !read) return read.error();
+    TRY(read_to(piece.range.begin_ns));
     merge_part(all, piece);
     reached = piece.range.end_ns;
   }
-  if (const Result<void> read = read_to(range.end_ns); !read) return read.error();
+  TRY(read_to(range.end_ns));
   return all;
 }
 
@@ -512,9 +510,8 @@ Result<std::shared_ptr<const RangeActivity>> range_activity(const QueryContext& 
   ActivityPiece all;
   if (!answer->range.empty()) {
     const bool usable = index != nullptr && index->version_ == snapshot.version && !query.mask && filter.tracks.empty();
-    Result<ActivityPiece> sums = sum_up_pieces(query, subject, answer->range, usable ? &index->pieces_ : nullptr);
-    if (!sums) return sums.error();
-    all = std::move(*sums);
+    ActivityPiece sums = TRY(sum_up_pieces(query, subject, answer->range, usable ? &index->pieces_ : nullptr));
+    all = std::move(sums);
   }
   all.devices.resize(subject.devices.count());
   const bool cut = has_cut_times(snapshot);

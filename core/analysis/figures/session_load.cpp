@@ -46,14 +46,13 @@ class LoadMeasure {
   Result<SessionLoad> run() {
     choose_kind();
     if (load_.kind == SessionLoad::Kind::nothing || range_.empty()) return SessionLoad{};
-    const auto activity = in_range(range_);
-    if (!activity) return activity.error();
-    devices_ = (*activity)->devices;
+    const auto activity = TRY(in_range(range_));
+    devices_ = activity->devices;
     std::erase_if(devices_, [](const DeviceActivity& each) { return each.stretch.empty(); });
     load_.span_ns = range_.length_ns();
-    load_.active_ns = (*activity)->active_ns;
-    for (const TimeRange& gap : (*activity)->gaps) load_.empty_ns += gap.length_ns();
-    if (load_.kind == SessionLoad::Kind::host_only) return host_only(**activity);
+    load_.active_ns = activity->active_ns;
+    for (const TimeRange& gap : activity->gaps) load_.empty_ns += gap.length_ns();
+    if (load_.kind == SessionLoad::Kind::host_only) return host_only(*activity);
     if (devices_.empty()) return SessionLoad{};
     load_.device = spoken_devices(snapshot_, devices_);
     for (const DeviceActivity& each : devices_) {
@@ -63,16 +62,15 @@ class LoadMeasure {
       }
     }
     if (are_parts_of_one()) {
-      add_shares_of_parts((*activity)->active_ns);
+      add_shares_of_parts(activity->active_ns);
     } else {
       add_shares();
     }
-    const Result<void> busiest = load_.kind == SessionLoad::Kind::streams ? add_longest_name() : add_busiest_engine();
-    if (!busiest) return busiest.error();
-    if (const Result<void> gap = add_gap(); !gap) return gap.error();
+    TRY(load_.kind == SessionLoad::Kind::streams ? add_longest_name() : add_busiest_engine());
+    TRY(add_gap());
     if (load_.kind == SessionLoad::Kind::engines) {
-      if (const Result<void> ideal = add_ideal(); !ideal) return ideal.error();
-      if (const Result<void> waits = add_transfer_waits(); !waits) return waits.error();
+      TRY(add_ideal());
+      TRY(add_transfer_waits());
     }
     return std::move(load_);
   }
@@ -120,24 +118,23 @@ class LoadMeasure {
     const bool annotated = std::ranges::any_of(
         snapshot_.tracks, [&](const auto& track) { return is_annotation(track) && took_part(track); });
     if (annotated) {
-      if (const Result<void> added = add_annotations(); !added) return added.error();
+      TRY(add_annotations());
     }
     return std::move(load_);
   }
 
   // What threads are at where annotations say more than their calls: by the innermost of both, as a path has them.
   Result<void> add_annotations() {
-    const auto graph = session_graph(query_);
-    if (!graph) return graph.error();
+    const auto graph = TRY(session_graph(query_));
     Stretches works, communicates;
     std::unordered_map<StringId, std::int64_t> names;
     std::int64_t all = 0, most = 0;
-    for (const GraphLane& lane : (*graph)->lanes) {
+    for (const GraphLane& lane : graph->lanes) {
       for (NodeIndex node = lane.first; lane.is_thread && node < lane.first + lane.count; ++node) {
-        const std::int64_t begin = std::max(range_.begin_ns, (*graph)->begin_ns[node]);
-        const std::int64_t end = std::min(range_.end_ns, (*graph)->end_ns[node]);
-        if (end <= begin || (*graph)->waits[node] != 0) continue;
-        const StringId name = (*graph)->names[node];
+        const std::int64_t begin = std::max(range_.begin_ns, graph->begin_ns[node]);
+        const std::int64_t end = std::min(range_.end_ns, graph->end_ns[node]);
+        if (end <= begin || graph->waits[node] != 0) continue;
+        const StringId name = graph->names[node];
         const std::int64_t spent = names[name] += end - begin;
         all += end - begin;
         add_stretch(works, begin, end);
@@ -216,9 +213,8 @@ class LoadMeasure {
       if (!took_part(track)) continue;
       std::int64_t busy_ns = 0;
       for (const std::uint32_t lane : track.lanes) {
-        const Result<LaneShare> share = lane_share(query_.store, snapshot_, lane, range_);
-        if (!share) return share.error();
-        busy_ns = std::max(busy_ns, share->busy_ns);
+        const LaneShare share = TRY(lane_share(query_.store, snapshot_, lane, range_));
+        busy_ns = std::max(busy_ns, share.busy_ns);
       }
       double& of_device = busiest[devices.of_track(t)];
       of_device = std::max(of_device, static_cast<double>(busy_ns));
@@ -242,19 +238,17 @@ class LoadMeasure {
       const LaneSnapshot& one = snapshot_.lanes[lane];
       if (one.event_count == 0) continue;
       if (kinds_.of_lane(lane) == WorkKind::compute) {
-        const Result<LaneShare> share = lane_share(query_.store, snapshot_, lane, range_);
-        if (!share) return share.error();
-        ran_ns += share->busy_ns;
+        const LaneShare share = TRY(lane_share(query_.store, snapshot_, lane, range_));
+        ran_ns += share.busy_ns;
       } else if (kinds_.of_lane(lane) == WorkKind::transfer && one.schema && !one.schema->wait_names.empty()) {
         lanes.push_back(lane);
       }
     }
     if (lanes.empty() || ran_ns <= 0) return {};
     const QueryContext whole = query_.unmasked();
-    const auto names = name_statistics(whole, lanes, range_);
-    if (!names) return names.error();
+    const auto names = TRY(name_statistics(whole, lanes, range_));
     const WaitNames waits(snapshot_.lanes[lanes.front()].schema.get(), *snapshot_.strings);
-    for (const NameStatistic& each : names->names) {
+    for (const NameStatistic& each : names.names) {
       if (!waits.contains(each.name)) continue;
       load_.waits_share += static_cast<double>(each.time_ns) / static_cast<double>(ran_ns);
       if (load_.longest_wait.empty()) load_.longest_wait = snapshot_.strings->text(each.name);
@@ -268,14 +262,13 @@ class LoadMeasure {
       if (kinds_.of_lane(lane) == WorkKind::compute) lanes.push_back(lane);
     }
     const QueryContext whole = query_.unmasked();
-    const auto names = name_statistics(whole, lanes, range_);
-    if (!names) return names.error();
-    const auto longest = std::ranges::find_if(names->names, [&](const NameStatistic& each) {
+    const auto names = TRY(name_statistics(whole, lanes, range_));
+    const auto longest = std::ranges::find_if(names.names, [&](const NameStatistic& each) {
       return std::ranges::none_of(lanes, [&](std::uint32_t lane) {
         return WaitNames(snapshot_.lanes[lane].schema.get(), *snapshot_.strings).contains(each.name);
       });
     });
-    if (longest == names->names.end()) return {};
+    if (longest == names.names.end()) return {};
     load_.busiest = usual_name(snapshot_.strings->text(longest->name));
     const double all = mean_active_ns_ * static_cast<double>(devices_.size());
     if (all > 0) load_.busiest_share = std::min(1.0, static_cast<double>(longest->time_ns) / all);
@@ -293,8 +286,7 @@ class LoadMeasure {
       offer({range_.begin_ns, each.stretch.begin_ns}, 0);
     }
     if (load_.gap.empty() || !kinds_.any(WorkKind::host)) return {};
-    const auto host = host_in(load_.gap);
-    if (!host) return host.error();
+    const auto host = TRY(host_in(load_.gap));
     std::int64_t most = 0;
     const auto choose = [&](const SelfTimes& times, std::int64_t SelfTime::*part, double least) {
       for (const auto& [name, time] : times) {
@@ -307,25 +299,23 @@ class LoadMeasure {
     };
     // Threads that have nothing to do wait all the time: what works comes first.
     constexpr double kMuch = 0.3, kSome = 0.05;
-    choose(host->own_lines, &SelfTime::busy_ns, kMuch);
-    if (most == 0) choose(host->names, &SelfTime::busy_ns, kSome);
-    if (most == 0) choose(host->names, &SelfTime::wait_ns, kSome);
+    choose(host.own_lines, &SelfTime::busy_ns, kMuch);
+    if (most == 0) choose(host.names, &SelfTime::busy_ns, kSome);
+    if (most == 0) choose(host.names, &SelfTime::wait_ns, kSome);
     if (most > 0) return {};
     // Nothing is recorded of the threads that launch: others that work told them to.
-    const auto inside = in_range(load_.gap);
-    if (!inside) return inside.error();
-    choose((*inside)->host.own_lines, &SelfTime::busy_ns, kMuch);
-    if (most == 0) choose((*inside)->host.names, &SelfTime::busy_ns, kSome);
+    const auto inside = TRY(in_range(load_.gap));
+    choose(inside->host.own_lines, &SelfTime::busy_ns, kMuch);
+    if (most == 0) choose(inside->host.names, &SelfTime::busy_ns, kSome);
     return {};
   }
 
   // What the threads that launch did; all of them where nothing tells which do.
   Result<HostTimes> host_in(const TimeRange& range) {
     const QueryContext whole = query_.unmasked();
-    const auto dependencies = session_dependencies(whole);
-    if (!dependencies) return dependencies.error();
+    const auto dependencies = TRY(session_dependencies(whole));
     std::set<LaneNumber> sources;
-    for (const Dependency& each : (*dependencies)->all()) {
+    for (const Dependency& each : dependencies->all()) {
       const LaneSnapshot* target = snapshot_.find_lane(lane_of(each.target));
       if (target != nullptr && is_device_work(work_kind_of(*snapshot_.find_track(target->track)))) {
         sources.insert(lane_of(each.source));
@@ -349,8 +339,7 @@ class LoadMeasure {
   Result<void> add_ideal() {
     const QueryContext whole = query_.unmasked();
     const TrackDevices devices(snapshot_);
-    const auto figures = vendor_figures(whole, devices, range_);
-    if (!figures) return figures.error();
+    const auto figures = TRY(vendor_figures(whole, devices, range_));
     std::set<std::string> present;
     for (std::size_t t = 0; t < snapshot_.tracks.size(); ++t) {
       if (took_part(snapshot_.tracks[t])) present.insert(devices.label(devices.of_track(t)));
@@ -367,17 +356,16 @@ class LoadMeasure {
       }
     };
     double ideal_ns = 0;
-    for_each_known(*figures, [&](const DeviceWork& work, const DevicePeaks& peaks) {
+    for_each_known(figures, [&](const DeviceWork& work, const DevicePeaks& peaks) {
       const double memory_ns = peaks.bandwidth > 0 ? work.memory_bytes / peaks.bandwidth * 1e9 : 0;
       ideal_ns = std::max({ideal_ns, work.flops / peaks.flops * 1e9, memory_ns});
     });
     if (ideal_ns > 0 && ideal_ns <= mean_active_ns_) load_.ideal_ns = ideal_ns;
     if (ideal_ns <= 0 || mean_active_ns_ <= 0) return {};
-    const auto of_session = vendor_figures(whole, devices, {});
-    if (!of_session) return of_session.error();
+    const auto of_session = TRY(vendor_figures(whole, devices, {}));
     double of_peak = 0;
     std::size_t known = 0;
-    for_each_known(*of_session, [&](const DeviceWork& work, const DevicePeaks& peaks) {
+    for_each_known(of_session, [&](const DeviceWork& work, const DevicePeaks& peaks) {
       if (work.active_ns > 0) of_peak += work.flops / peaks.flops * 1e9 / work.active_ns;
       ++known;
     });
@@ -463,15 +451,13 @@ Result<SessionLoad> session_load(const QueryContext& query, const TimeRange& act
   std::vector<PartLoad> loads;
   for (const SessionPart& part : parts) {
     const QueryContext alone = part_of(query, part);
-    const auto stretch = find_active_stretch(alone);
-    if (!stretch) return stretch.error();
-    const TimeRange works = stretch->value_or(TimeRange{0, 0});
+    const auto stretch = TRY(find_active_stretch(alone));
+    const TimeRange works = stretch.value_or(TimeRange{0, 0});
     // The index is of all hosts.
     LoadMeasure measure(alone, {std::max(active.begin_ns, works.begin_ns), std::min(active.end_ns, works.end_ns)},
                         nullptr);
-    Result<SessionLoad> load = measure.run();
-    if (!load) return load.error();
-    loads.push_back({std::move(*load), measure.devices()});
+    SessionLoad load = TRY(measure.run());
+    loads.push_back({std::move(load), measure.devices()});
   }
   return joined_load(*query.snapshot, loads);
 }

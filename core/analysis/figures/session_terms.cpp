@@ -63,9 +63,8 @@ Result<SessionTerms> session_terms(const QueryContext& query) {
   const WorkKinds kinds(snapshot);
   if (!kinds.any_device() && !kinds.any(WorkKind::host)) return found;
   const QueryContext whole = query.unmasked();
-  const auto work = find_active_stretch(whole);
-  if (!work) return work.error();
-  found.work = *work;
+  const auto work = TRY(find_active_stretch(whole));
+  found.work = work;
   if (found.work) found.span = span_of(snapshot, kinds, *found.work);
   return found;
 }

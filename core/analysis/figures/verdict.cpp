@@ -402,25 +402,21 @@ SourceLines own_lines(const HostTimes& host, const StringPool& strings) {
 }  // namespace
 
 Result<Verdict> range_verdict(const QueryContext& query, const TimeRange& active, const ActivityIndex* index) {
-  const Result<SessionLoad> load = session_load(query, active, index);
-  if (!load) return load.error();
+  const SessionLoad load = TRY(session_load(query, active, index));
   Verdict verdict;
-  verdict.bound = bound_text(*load);
-  verdict.cause = cause_text(*load);
-  if (host_bound(*load) && !load->gap.empty()) verdict.cause_range = load->gap;
-  if (load->kind != SessionLoad::Kind::nothing) return verdict;
-  const auto usage = memory_usage(query);
-  if (!usage) return usage.error();
-  const auto pressure = memory_pressure(query, **usage);
-  if (!pressure) return pressure.error();
-  const auto sums = summed_times(query);
-  if (!sums) return sums.error();
-  if (std::string memory = pressure_text(*pressure); !memory.empty()) {
+  verdict.bound = bound_text(load);
+  verdict.cause = cause_text(load);
+  if (host_bound(load) && !load.gap.empty()) verdict.cause_range = load.gap;
+  if (load.kind != SessionLoad::Kind::nothing) return verdict;
+  const auto usage = TRY(memory_usage(query));
+  const auto pressure = TRY(memory_pressure(query, *usage));
+  const auto sums = TRY(summed_times(query));
+  if (std::string memory = pressure_text(pressure); !memory.empty()) {
     verdict.bound = std::move(memory);
-    verdict.cause = pressure_cause(*pressure);
-  } else if (std::string summed = bound_text(*sums); !summed.empty()) {
+    verdict.cause = pressure_cause(pressure);
+  } else if (std::string summed = bound_text(sums); !summed.empty()) {
     verdict.bound = std::move(summed);
-    verdict.cause = cause_text(*sums);
+    verdict.cause = cause_text(sums);
   }
   return verdict;
 }
@@ -430,20 +426,17 @@ Result<Verdict> session_verdict(const QueryContext& query, const std::optional<T
   Result<Verdict> found = range_verdict(query, active.value_or(TimeRange{0, 0}), index);
   if (!found) return found;
   Verdict& verdict = *found;
-  const auto demand = tenstorrent::link_demand(query, {});
-  if (!demand) return demand.error();
-  if (const std::string network = tenstorrent::demand_text(*demand); !network.empty())
+  const auto demand = TRY(tenstorrent::link_demand(query, {}));
+  if (const std::string network = tenstorrent::demand_text(demand); !network.empty())
     verdict.cause += (verdict.cause.empty() ? "" : ", ") + network;
   const bool host_alone = std::ranges::all_of(
       lines.lines, [](const SourceLine& line) { return line.host_ns == line.busy_ns + line.wait_ns; });
   if (host_alone && !lines.lines.empty()) {
     EventFilter filter;
     filter.range = lines.range;
-    const auto activity = range_activity(query, filter, index);
-    if (!activity) return activity.error();
-    const auto launched = launched_time(query);
-    if (!launched) return launched.error();
-    verdict.worst = worst_line(lines, own_lines((*activity)->host, *query.snapshot->strings), **launched);
+    const auto activity = TRY(range_activity(query, filter, index));
+    const auto launched = TRY(launched_time(query));
+    verdict.worst = worst_line(lines, own_lines(activity->host, *query.snapshot->strings), *launched);
   } else {
     verdict.worst = worst_line(lines);
   }

@@ -81,9 +81,8 @@ Result<BorrowedPaths> BorrowedPaths::find(const QueryContext& query, const PathK
   const std::set<std::uint32_t> without = lanes_without(snapshot, works, kind);
   if (without.empty() || lanes.empty()) return paths;
   const QueryContext whole = query.unmasked();
-  const auto flows = session_dependencies(whole);
-  if (!flows) return flows.error();
-  const std::vector<Borrower> wanted = borrowers(snapshot, **flows, lanes, without);
+  const auto flows = TRY(session_dependencies(whole));
+  const std::vector<Borrower> wanted = borrowers(snapshot, *flows, lanes, without);
   if (wanted.empty()) return paths;
   std::mutex mutex;
   const Result<void> lent = visit_events(

@@ -115,9 +115,8 @@ class RangeSums {
   Result<void> scan(const TimeRange& stretch, bool first) {
     if (stretch.empty()) return {};
     if (!launches_known_) {
-      auto known = launches_of(query_, subject_, input_.launches);
-      if (!known) return known.error();
-      launches_ = std::move(*known);
+      auto known = TRY(launches_of(query_, subject_, input_.launches));
+      launches_ = std::move(known);
       launches_known_ = true;
     }
     return scan_paths({.query = query_,
@@ -225,15 +224,14 @@ std::string Hierarchy::path(std::size_t node) const {
 
 Result<const PathKind*> kind_of_question(const QueryContext& query, const std::string& name,
                                          std::vector<const PathKind*>* all) {
-  auto kinds = kinds_of_session(query);
-  if (!kinds) return kinds.error();
-  const PathKind* wanted = kinds->empty() ? nullptr : kinds->front();
+  auto kinds = TRY(kinds_of_session(query));
+  const PathKind* wanted = kinds.empty() ? nullptr : kinds.front();
   if (!name.empty()) {
     wanted = find_path_kind(name);
     if (wanted == nullptr) return Error{fmt::format("no kind of path is called {}", name)};
-    if (std::find(kinds->begin(), kinds->end(), wanted) == kinds->end()) wanted = nullptr;
+    if (std::find(kinds.begin(), kinds.end(), wanted) == kinds.end()) wanted = nullptr;
   }
-  if (all != nullptr) *all = std::move(*kinds);
+  if (all != nullptr) *all = std::move(kinds);
   return wanted;
 }
 
@@ -245,28 +243,25 @@ Result<std::shared_ptr<const Hierarchy>> session_hierarchy(const QueryContext& q
   result->range = {std::max(range.begin_ns, snapshot.begin_ns), std::min(range.end_ns, snapshot.end_ns)};
   result->nodes.resize(1);
   result->labels.resize(1);
-  const auto kind = kind_of_question(query, question.kind, &result->kinds);
-  if (!kind) return kind.error();
-  result->kind = *kind;
+  const auto kind = TRY(kind_of_question(query, question.kind, &result->kinds));
+  result->kind = kind;
   if (result->kind == nullptr) return std::shared_ptr<const Hierarchy>(std::move(result));
 
   const bool is_of_index =
-      input.index != nullptr && &input.index->kind() == *kind && input.index->snapshot_version() == snapshot.version;
-  const Result<PathSubject> known_subject =
-      PathSubject::find(query, **kind, is_of_index ? input.index->borrowed() : nullptr);
-  if (!known_subject) return known_subject.error();
-  const PathSubject& subject = *known_subject;
+      input.index != nullptr && &input.index->kind() == kind && input.index->snapshot_version() == snapshot.version;
+  const PathSubject known_subject =
+      TRY(PathSubject::find(query, *kind, is_of_index ? input.index->borrowed() : nullptr));
+  const PathSubject& subject = known_subject;
   const std::size_t depth = std::clamp<std::size_t>(question.depth, 1, HierarchyQuestion::kMostDepth);
   // The pieces know neither a filter nor a search, and once their tree is full they have lost levels.
-  const bool indexed = input.index != nullptr && &input.index->kind() == *kind && !query.mask &&
+  const bool indexed = input.index != nullptr && &input.index->kind() == kind && !query.mask &&
                        question.marked.empty() &&
                        (depth == HierarchyQuestion::kMostDepth || !input.index->tree().is_full());
   PathTree own_tree(question.marked);
   PathTree& tree = indexed ? input.index->tree() : own_tree;
   const PathPlan plan = subject.plan(query, range, indexed ? HierarchyQuestion::kMostDepth : depth, tree);
   RangeSums all(query, subject, plan, input);
-  const auto done = sum_up(all, subject, plan, indexed ? input.index : nullptr);
-  if (!done) return done.error();
+  TRY(sum_up(all, subject, plan, indexed ? input.index : nullptr));
   std::vector<PathNode> nodes;
   tree.copy_new(nodes);
   NodeSums& sums = all.sums();

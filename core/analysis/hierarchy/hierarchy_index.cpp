@@ -135,14 +135,12 @@ Result<std::shared_ptr<const HierarchyIndex>> HierarchyIndex::build(
     std::uint64_t window_events) {
   const QueryContext whole = query.unmasked();
   const Snapshot& snapshot = *query.snapshot;
-  const auto found = kind_of_question(whole, kind);
-  if (!found) return found.error();
-  if (*found == nullptr) return std::shared_ptr<const HierarchyIndex>();
-  const Result<PathSubject> known_subject = PathSubject::find(whole, **found, nullptr);
-  if (!known_subject) return known_subject.error();
-  const PathSubject& subject = *known_subject;
+  const auto found = TRY(kind_of_question(whole, kind));
+  if (found == nullptr) return std::shared_ptr<const HierarchyIndex>();
+  const PathSubject known_subject = TRY(PathSubject::find(whole, *found, nullptr));
+  const PathSubject& subject = known_subject;
   auto index = std::make_shared<HierarchyIndex>();
-  index->kind_ = *found;
+  index->kind_ = found;
   index->version_ = snapshot.version;
   index->lanes_ = states_of(snapshot, subject);
   index->units_ = names_of(subject.units);
@@ -153,15 +151,14 @@ Result<std::shared_ptr<const HierarchyIndex>> HierarchyIndex::build(
   const bool first = index->pieces_.empty();
   const TimeRange stretch{first ? kBeforeAll : index->pieces_.back()->range.end_ns, kAfterAll};
   if (stretch.empty()) return std::shared_ptr<const HierarchyIndex>(std::move(index));
-  const auto launches = launches_of(whole, subject, nullptr);
-  if (!launches) return launches.error();
+  const auto launches = TRY(launches_of(whole, subject, nullptr));
   PathPlan plan = subject.plan(whole, {}, HierarchyQuestion::kMostDepth, *index->tree_);
   plan.keeps_edges = true;
   PieceMaker maker(stretch.begin_ns, subject.units.units().size());
   const auto scanned = scan_paths({.query = whole,
                                    .subject = subject,
                                    .plan = plan,
-                                   .launches = *launches,
+                                   .launches = launches,
                                    .add = [&](WindowPart&& part) { maker.add(std::move(part)); },
                                    .window_events = window_events},
                                   stretch, first);

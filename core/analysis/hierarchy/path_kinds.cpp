@@ -100,9 +100,8 @@ bool tells_functions(const Snapshot& snapshot, const Schema& schema) {
 Result<bool> has_values(const Store& store, const LaneSnapshot& lane, std::size_t column) {
   const std::uint32_t last = lane.chunk_count - 1;
   for (const std::uint32_t chunk : {0U, last / 2, last}) {
-    const auto loaded = load_chunk(store, lane, chunk);
-    if (!loaded) return loaded.error();
-    const ChunkView& view = loaded->view;
+    const auto loaded = TRY(load_chunk(store, lane, chunk));
+    const ChunkView& view = loaded.view;
     for (std::uint32_t block = 0; column < view.column_count() && block < view.block_count(); ++block) {
       if (view.validity(column, block) != 0) return true;
     }

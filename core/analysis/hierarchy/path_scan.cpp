@@ -551,9 +551,8 @@ Result<PathSubject> PathSubject::find(const QueryContext& query, const PathKind&
   if (known) return PathSubject(*query.snapshot, kind, known);
   if (!kind.borrows) return PathSubject(*query.snapshot, kind);
   const WorkKinds works(*query.snapshot);
-  auto borrowed = BorrowedPaths::find(query, kind, works, lanes_with_paths(*query.snapshot, works, kind));
-  if (!borrowed) return borrowed.error();
-  return PathSubject(*query.snapshot, kind, std::make_shared<const BorrowedPaths>(std::move(*borrowed)));
+  auto borrowed = TRY(BorrowedPaths::find(query, kind, works, lanes_with_paths(*query.snapshot, works, kind)));
+  return PathSubject(*query.snapshot, kind, std::make_shared<const BorrowedPaths>(std::move(borrowed)));
 }
 
 Result<void> scan_paths(const PathScan& scan, const TimeRange& stretch, bool first) {
@@ -572,9 +571,8 @@ Result<std::vector<HostLaunch>> launches_of(const QueryContext& query, const Pat
     launches = *known;
   } else {
     const QueryContext whole = query.unmasked();
-    auto found = host_launches(whole, subject.works);
-    if (!found) return found.error();
-    launches = std::move(*found);
+    auto found = TRY(host_launches(whole, subject.works));
+    launches = std::move(found);
   }
   std::ranges::sort(launches, [](const HostLaunch& a, const HostLaunch& b) {
     return a.source != b.source ? a.source < b.source : a.target < b.target;

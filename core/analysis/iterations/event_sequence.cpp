@@ -176,9 +176,8 @@ Result<std::vector<EventSequence>> read_ids(const QueryContext& query, const Lan
 
 Result<std::vector<EventSequence>> read_lanes(const QueryContext& query, const LaneIndices& lanes,
                                               const TimeRange& range, Role role) {
-  auto read = read_ids(query, lanes, range, role);
-  if (!read) return read.error();
-  std::vector<EventSequence>& sequences = *read;
+  auto read = TRY(read_ids(query, lanes, range, role));
+  std::vector<EventSequence>& sequences = read;
   query.pool.for_each(sequences.size(), query.control, [&](std::size_t i, std::size_t) {
     if (sequences[i].size() > 0)
       number_names(sequences[i], role == Role::none ? query.snapshot->strings.get() : nullptr);
@@ -200,15 +199,14 @@ Result<std::vector<EventSequence>> read_sequences(const QueryContext& query, con
 }
 
 Result<EventSequence> read_joined(const QueryContext& query, const LaneIndices& lanes, const TimeRange& range) {
-  const auto read = read_ids(query, lanes, range, Role::none);
-  if (!read) return read.error();
+  const auto read = TRY(read_ids(query, lanes, range, Role::none));
   struct Place {
     std::int64_t begin_ns = 0;
     std::uint32_t lane = 0, row = 0;
   };
   std::vector<Place> places;
-  for (std::uint32_t lane = 0; lane < read->size(); ++lane) {
-    const EventSequence& each = (*read)[lane];
+  for (std::uint32_t lane = 0; lane < read.size(); ++lane) {
+    const EventSequence& each = read[lane];
     if (places.size() + each.size() >= kMostLaneEvents) return EventSequence();
     for (std::uint32_t row = 0; row < each.size(); ++row) {
       if (each.tokens[row] != EventSequence::kNothing) places.push_back({each.begins_ns[row], lane, row});
@@ -221,7 +219,7 @@ Result<EventSequence> read_joined(const QueryContext& query, const LaneIndices& 
   joined.begins_ns.reserve(places.size());
   joined.ends_ns.reserve(places.size());
   for (const Place& place : places) {
-    const EventSequence& from = (*read)[place.lane];
+    const EventSequence& from = read[place.lane];
     joined.tokens.push_back(from.tokens[place.row]);
     joined.begins_ns.push_back(place.begin_ns);
     joined.ends_ns.push_back(from.ends_ns[place.row]);

@@ -96,9 +96,8 @@ Result<void> find_in_joined_lanes(const QueryContext& query, const TimeRange& ra
   for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
     const TrackSnapshot& track = snapshot.tracks[t];
     if (done[t] || track.lanes.size() < 2 || !is_device_lane(kinds.of_lane(track.lanes.front()))) continue;
-    const auto joined = read_joined(query, {track.lanes.begin(), track.lanes.end()}, range);
-    if (!joined) return joined.error();
-    for (IterationLoop& loop : loops_of(query, *joined, track.track->number, 0)) list.loops.push_back(std::move(loop));
+    const auto joined = TRY(read_joined(query, {track.lanes.begin(), track.lanes.end()}, range));
+    for (IterationLoop& loop : loops_of(query, joined, track.track->number, 0)) list.loops.push_back(std::move(loop));
     if (query.control.cancelled()) return cancelled_error();
   }
   return {};
@@ -112,11 +111,10 @@ Result<std::shared_ptr<const IterationList>> found_by_themselves(const QueryCont
   for (std::uint32_t depth = 0; depth < kMostDepth; ++depth) {
     const LaneIndices lanes = lanes_at(snapshot, kinds, depth, done);
     if (lanes.empty()) continue;
-    auto sequences = read_sequences(query, lanes, range);
-    if (!sequences) return sequences.error();
+    auto sequences = TRY(read_sequences(query, lanes, range));
     std::vector<std::vector<IterationLoop>> found(lanes.size());
     query.pool.for_each(lanes.size(), query.control, [&](std::size_t i, std::size_t) {
-      found[i] = loops_of(query, (*sequences)[i], snapshot.lanes[lanes[i]].track, depth);
+      found[i] = loops_of(query, sequences[i], snapshot.lanes[lanes[i]].track, depth);
     });
     if (query.control.cancelled()) return cancelled_error();
     for (std::size_t i = 0; i < lanes.size(); ++i) {
@@ -125,7 +123,7 @@ Result<std::shared_ptr<const IterationList>> found_by_themselves(const QueryCont
       for (IterationLoop& loop : found[i]) list->loops.push_back(std::move(loop));
     }
   }
-  if (Result<void> joined = find_in_joined_lanes(query, range, kinds, done, *list); !joined) return joined.error();
+  TRY(find_in_joined_lanes(query, range, kinds, done, *list));
   order_loops(*list, snapshot, kinds);
   return std::shared_ptr<const IterationList>(list);
 }
@@ -255,9 +253,8 @@ Result<std::shared_ptr<const IterationList>> find_iterations(const QueryContext&
                                                              const IterationQuestion& question) {
   if (question.by.empty()) return found_by_themselves(query, range);
   if (question.by == IterationQuestion::kMarkers) return found_in_ranges(query, range, marked_ranges(query, range));
-  const auto asked = named_ranges(query, range, question.by);
-  if (!asked) return asked.error();
-  return found_in_ranges(query, range, *asked);
+  const auto asked = TRY(named_ranges(query, range, question.by));
+  return found_in_ranges(query, range, asked);
 }
 
 namespace {
@@ -321,11 +318,10 @@ Result<GatheredRegions> regions_of_layers(const QueryContext& query, const TimeR
     if (column && lane.schema->columns[*column].type == ColumnType::string) lanes.push_back(i);
   }
   if (!told.empty()) return regions_of_events(query, told, range, [](std::uint32_t, std::string_view) { return true; });
-  const auto sequences = read_sequences(query, lanes, range, Role::layer);
-  if (!sequences) return sequences.error();
+  const auto sequences = TRY(read_sequences(query, lanes, range, Role::layer));
   GatheredRegions all;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
-    const EventSequence& sequence = (*sequences)[i];
+    const EventSequence& sequence = sequences[i];
     for (std::size_t first = 0; first < sequence.size();) {
       std::size_t last = first;
       TimeRange run{sequence.begins_ns[first], sequence.ends_ns[first]};
@@ -424,11 +420,10 @@ NamedRegion measured_region(const std::string& name, GatheredRegion& region) {
 
 Result<std::shared_ptr<const RegionList>> find_regions(const QueryContext& query, const TimeRange& range,
                                                        const std::string& by) {
-  auto gathered = gathered_regions(query, range, by);
-  if (!gathered) return gathered.error();
-  join_numbered_regions(*gathered);
+  auto gathered = TRY(gathered_regions(query, range, by));
+  join_numbered_regions(gathered);
   auto list = std::make_shared<RegionList>();
-  for (auto& [name, region] : *gathered) list->regions.push_back(measured_region(name, region));
+  for (auto& [name, region] : gathered) list->regions.push_back(measured_region(name, region));
   std::ranges::stable_sort(list->regions, std::ranges::greater{}, &NamedRegion::total_ns);
   if (list->regions.size() > RegionList::kMost) {
     list->left_out = list->regions.size() - RegionList::kMost;
@@ -503,11 +498,9 @@ std::optional<SharedTurns> shared_turns(const IterationList& base, const Snapsho
 }
 
 Result<std::shared_ptr<const SharedTurns>> find_shared_turns(const QueryContext& base, const QueryContext& other) {
-  const auto here = find_iterations(base, {});
-  if (!here) return here.error();
-  const auto there = find_iterations(other, {});
-  if (!there) return there.error();
-  const std::optional<SharedTurns> found = shared_turns(**here, *base.snapshot, **there, *other.snapshot);
+  const auto here = TRY(find_iterations(base, {}));
+  const auto there = TRY(find_iterations(other, {}));
+  const std::optional<SharedTurns> found = shared_turns(*here, *base.snapshot, *there, *other.snapshot);
   return std::make_shared<const SharedTurns>(found.value_or(SharedTurns{}));
 }
 

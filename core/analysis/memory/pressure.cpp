@@ -95,9 +95,8 @@ Result<MemoryPressure> memory_pressure(const QueryContext& query, const MemoryUs
     const TrackSnapshot* track = snapshot.find_track(lane.track);
     const std::uint64_t count = std::min<std::uint64_t>(lane.event_count, MemoryPressure::kMostFailures);
     for (std::uint64_t i = 0; i < count; ++i) {
-      const auto record = reader.read(make_event_id(lane.number(), i));
-      if (!record) return record.error();
-      made.failures.push_back(failure_of(*record, usage, track == nullptr ? "" : track->track->device));
+      const auto record = TRY(reader.read(make_event_id(lane.number(), i)));
+      made.failures.push_back(failure_of(record, usage, track == nullptr ? "" : track->track->device));
     }
   }
   std::ranges::stable_sort(made.failures, {}, &FailedRequest::ns);

@@ -324,9 +324,8 @@ Result<std::shared_ptr<const AllocationStory>> allocation_story(const QueryConte
     busy.close_window();
     story->idle_share = 1 - static_cast<double>(busy.length_ns()) / static_cast<double>(life.length_ns());
   }
-  auto factor = repeat_factor(query, devices, pool, usage.tensors[allocation.tensor]);
-  if (!factor) return factor.error();
-  story->repeat_factor = *factor;
+  auto factor = TRY(repeat_factor(query, devices, pool, usage.tensors[allocation.tensor]));
+  story->repeat_factor = factor;
   return std::shared_ptr<const AllocationStory>(story);
 }
 

@@ -503,7 +503,7 @@ Result<std::shared_ptr<const MemoryUsage>> memory_usage(const QueryContext& quer
   name_stacks(*usage);
   usage->index();
   note_estimates(snapshot, *usage);
-  if (Result<void> sampled = add_sampled_pools(query, *usage); !sampled) return sampled.error();
+  TRY(add_sampled_pools(query, *usage));
   name_pools(snapshot, *usage);
   return std::shared_ptr<const MemoryUsage>(usage);
 }

@@ -308,9 +308,8 @@ class Summary {
           for (DeviceTally& tally : part) tally.close_window();
         });
     if (!tallies) return tallies.error();
-    auto facts = gather_facts();
-    if (!facts) return facts.error();
-    merge_part(*tallies, std::move(*facts));
+    auto facts = TRY(gather_facts());
+    merge_part(*tallies, std::move(facts));
     std::vector<DeviceFigures> all;
     std::vector<std::string> labels;
     for (const std::size_t device : chosen_) labels.push_back(devices_.label(device));

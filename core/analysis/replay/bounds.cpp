@@ -83,9 +83,8 @@ class BoundIdeals {
 
   Result<void> find(const QueryContext& query, const PeakEdits& edits) {
     const QueryContext whole = query.unmasked();
-    const auto levels = memory_levels(whole, path_.range, edits);
-    if (!levels) return levels.error();
-    set_peaks(**levels);
+    const auto levels = TRY(memory_levels(whole, path_.range, edits));
+    set_peaks(*levels);
     const OwnTimes engines = own_times(graph_, path_.range, WorkKind::compute);
     if (engines.servers > 0) {
       set(PathBound::issue, static_cast<double>(engines.longest_ns), engines.busiest + " without a pause");
@@ -190,7 +189,7 @@ PathBound bound_of(const WorkGraph& graph, const PathSegment& segment) noexcept 
 Result<std::vector<BoundFigure>> bounds_of_path(const QueryContext& query, const WorkGraph& graph,
                                                 const CriticalPath& path, const PeakEdits& edits) {
   std::vector<BoundFigure> bounds = parts_of_path(graph, path);
-  if (const Result<void> found = BoundIdeals(graph, path, bounds).find(query, edits); !found) return found.error();
+  TRY(BoundIdeals(graph, path, bounds).find(query, edits));
   bounds.back().rests_on = "nothing recorded explains it";
   return bounds;
 }
@@ -230,9 +229,8 @@ Result<std::int64_t> saving_without_gap(const QueryContext& query, const WorkGra
   }
   if (gap.after != kNoNode)
     changed.take_out(graph, gap.after, gap.launch != kNoNode ? ChangedGraph::kAtOnce : ChangedGraph::kWaitsForNothing);
-  const auto replay = GraphReplay::run(query, graph, changed);
-  if (!replay) return replay.error();
-  return std::max<std::int64_t>(0, graph.end_of_all_ns - (*replay)->end_of_all_ns());
+  const auto replay = TRY(GraphReplay::run(query, graph, changed));
+  return std::max<std::int64_t>(0, graph.end_of_all_ns - replay->end_of_all_ns());
 }
 
 Result<std::vector<PathGap>> path_gaps(const QueryContext& query, const WorkGraph& graph, const CriticalPath& path) {
@@ -244,12 +242,11 @@ Result<std::vector<PathGap>> path_gaps(const QueryContext& query, const WorkGrap
   by_length.resize(std::min(by_length.size(), most_replays(graph)));
   const std::int64_t total_ns = graph.end_of_all_ns - path.range.begin_ns;
   for (const std::size_t place : by_length) {
-    const auto without = total_without_gaps(query, graph, nodes[place], path.range.begin_ns);
-    if (!without) return without.error();
+    const auto without = TRY(total_without_gaps(query, graph, nodes[place], path.range.begin_ns));
     // What followed nothing that is known cannot be moved by a replay.
-    const bool unmoved = *without == total_ns && gaps[place].reason == WaitReason::unknown;
+    const bool unmoved = without == total_ns && gaps[place].reason == WaitReason::unknown;
     if (unmoved) continue;
-    gaps[place].saving_ns = std::max<std::int64_t>(total_ns - *without, 0);
+    gaps[place].saving_ns = std::max<std::int64_t>(total_ns - without, 0);
   }
   std::ranges::stable_sort(gaps, [](const PathGap& a, const PathGap& b) {
     return std::tuple(a.saving_ns.has_value(), a.saving_ns.value_or(0), a.gap_ns) >

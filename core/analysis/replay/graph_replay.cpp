@@ -215,7 +215,7 @@ GraphReplay::GraphReplay(const WorkGraph& graph, const ChangedGraph& changed) : 
 Result<std::unique_ptr<GraphReplay>> GraphReplay::run(const QueryContext& query, const WorkGraph& graph,
                                                       const ChangedGraph& changed) {
   auto replay = std::make_unique<GraphReplay>(graph, changed);
-  if (const Result<void> done = replay->run(query); !done) return done.error();
+  TRY(replay->run(query));
   return replay;
 }
 

@@ -176,9 +176,8 @@ std::int64_t length_of(const DeviceNodes& device, const std::vector<std::int64_t
 }  // namespace
 
 Result<std::unique_ptr<HostReplay>> HostReplay::build(const QueryContext& query, const LaunchedWork& work) {
-  const auto graph = session_graph(query);
-  if (!graph) return graph.error();
-  const WorkGraph& recorded = **graph;
+  const auto graph = TRY(session_graph(query));
+  const WorkGraph& recorded = *graph;
   if (recorded.count() > kMostEvents || recorded.first_call >= recorded.count()) return std::unique_ptr<HostReplay>();
   const HostChanges changes(recorded, work);
   auto made = std::make_unique<HostReplay>();

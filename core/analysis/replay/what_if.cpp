@@ -34,12 +34,11 @@ class ChangeReader {
         return Error{"the change '" + change.text + "' is of the whole session: it takes a range, but no filter"};
       }
       const std::uint64_t before = changed_.touched;
-      if (const Result<void> done = read(change); !done) return done.error();
+      TRY(read(change));
       if (changed_.touched > before) continue;
       // Those before it may have left nothing to it; by itself it has to touch something.
       if (before == 0) return nothing(change);
-      const Result<ChangedGraph> alone = ChangeReader(query_, graph_, range_, details_).run({&change, 1});
-      if (!alone) return alone.error();
+      TRY(ChangeReader(query_, graph_, range_, details_).run({&change, 1}));
     }
     return std::move(changed_);
   }
@@ -299,20 +298,18 @@ class ChangeReader {
   }
 
   Result<void> drop_reloads(const WhatIfChange& change) {
-    const Result<std::int64_t> size = tensor_bytes(change.name);
-    if (!size) return size.error();
-    if (*size <= 0) return Error{"nothing tells how large " + change.name + " is, so its reloads cannot be told"};
+    const std::int64_t size = TRY(tensor_bytes(change.name));
+    if (size <= 0) return Error{"nothing tells how large " + change.name + " is, so its reloads cannot be told"};
     const StringId name = graph_.snapshot->strings->find(change.name);
-    return mend([&](const Mendings& mendings) { (void)mendings.keep_tensor(name, *size, changed_); });
+    return mend([&](const Mendings& mendings) { (void)mendings.keep_tensor(name, size, changed_); });
   }
 
   // What the graph does not hold is read once, for the first change that asks.
   template <typename Body>
   Result<void> mend(Body&& body) {
     if (!details_.details || (wants_addresses_ && !details_.has_addresses)) {
-      auto read = WorkDetails::read(query_, graph_, range_, wants_addresses_);
-      if (!read) return read.error();
-      details_ = {std::move(*read), wants_addresses_};
+      auto read = TRY(WorkDetails::read(query_, graph_, range_, wants_addresses_));
+      details_ = {std::move(read), wants_addresses_};
     }
     body(Mendings(graph_, *details_.details));
     return {};
@@ -391,18 +388,17 @@ Result<WhatIfResult> replay_with_changes(const QueryContext& query, const WorkGr
 Result<WhatIfResult> replay_range(const QueryContext& query, const WorkGraph& graph,
                                   std::span<const WhatIfChange> changes, const TimeRange& range, KeptDetails* kept) {
   KeptDetails own;
-  const Result<ChangedGraph> changed = ChangeReader(query, graph, range, kept == nullptr ? own : *kept).run(changes);
-  if (!changed) return changed.error();
+  const ChangedGraph changed = TRY(ChangeReader(query, graph, range, kept == nullptr ? own : *kept).run(changes));
   WhatIfResult result;
   result.least_ns = INT64_MAX;
   result.most_ns = INT64_MIN;
-  result.touched = changed->touched;
+  result.touched = changed.touched;
   const auto totals_of = [&](const GraphReplay& each) {
     if (graph.count() > 0 && range.end_ns < graph.end_of_all_ns) return each.totals(range);
     return RangeTotals{{range.begin_ns, graph.end_of_all_ns},
                        {range.begin_ns, graph.count() == 0 ? range.begin_ns : each.end_of_all_ns()}};
   };
-  const Readings readings(graph, *changed);
+  const Readings readings(graph, changed);
   std::unique_ptr<GraphReplay> replay;
   RangeTotals totals;
   const auto replayed =
@@ -419,7 +415,7 @@ Result<WhatIfResult> replay_range(const QueryContext& query, const WorkGraph& gr
   if (range.end_ns < graph.end_of_all_ns && totals.before.empty()) {
     return Error{"no event lies wholly inside of the range"};
   }
-  if (!changed->loose.empty()) result.most_ns = std::max(result.most_ns, readings.waited_ns(totals.before));
+  if (!changed.loose.empty()) result.most_ns = std::max(result.most_ns, readings.waited_ns(totals.before));
   if (result.least_ns != result.most_ns) result.rests_on = readings.why();
   result.before = totals.before;
   result.total_before_ns = totals.before.length_ns();
@@ -434,9 +430,8 @@ Result<std::int64_t> total_without_gaps(const QueryContext& query, const WorkGra
                                         std::span<const NodeIndex> nodes, std::int64_t begin_ns) {
   ChangedGraph changed(graph);
   for (const NodeIndex node : nodes) changed.take_out(graph, node, ChangedGraph::kAtOnce);
-  const auto replay = GraphReplay::run(query, graph, changed);
-  if (!replay) return replay.error();
-  return graph.count() == 0 ? 0 : (*replay)->end_of_all_ns() - begin_ns;
+  const auto replay = TRY(GraphReplay::run(query, graph, changed));
+  return graph.count() == 0 ? 0 : replay->end_of_all_ns() - begin_ns;
 }
 
 namespace {

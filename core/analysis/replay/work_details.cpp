@@ -329,7 +329,7 @@ Result<WorkDetails> WorkDetails::read(const QueryContext& query, const WorkGraph
                                       bool wants_addresses) {
   WorkDetails details;
   details.range = range;
-  if (const Result<void> done = DetailScan(query, graph, details, wants_addresses).run(); !done) return done.error();
+  TRY(DetailScan(query, graph, details, wants_addresses).run());
   return details;
 }
 

@@ -56,17 +56,14 @@ std::int64_t WorkReplay::end_of(const std::vector<std::int64_t>& ends_ns, const 
 Result<std::unique_ptr<WorkReplay>> WorkReplay::build(const QueryContext& query, const Dependencies& dependencies,
                                                       const TimeRange& range) {
   if (dependencies.total() == 0 || !may_be_replayed(*query.snapshot)) return std::unique_ptr<WorkReplay>{};
-  auto graph = session_graph(query);
-  if (!graph) return graph.error();
-  if ((*graph)->edges.empty()) return std::unique_ptr<WorkReplay>{};
-  auto details = WorkDetails::read(query, **graph, range, true);
-  if (!details) return details.error();
-  auto made = std::make_unique<WorkReplay>(query, std::move(*graph), std::move(*details));
+  auto graph = TRY(session_graph(query));
+  if (graph->edges.empty()) return std::unique_ptr<WorkReplay>{};
+  auto details = TRY(WorkDetails::read(query, *graph, range, true));
+  auto made = std::make_unique<WorkReplay>(query, std::move(graph), std::move(details));
   ChangedGraph prompt(made->graph());
   prompt.without_delays = true;
-  const auto replay = GraphReplay::run(query, made->graph(), prompt);
-  if (!replay) return replay.error();
-  const auto explained = static_cast<double>(made->end_of((*replay)->end_ns, &prompt) - made->begin_ns_);
+  const auto replay = TRY(GraphReplay::run(query, made->graph(), prompt));
+  const auto explained = static_cast<double>(made->end_of(replay->end_ns, &prompt) - made->begin_ns_);
   if (explained < kLeastExplained * static_cast<double>(made->total_ns())) return std::unique_ptr<WorkReplay>{};
   return made;
 }

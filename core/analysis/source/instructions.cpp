@@ -103,7 +103,7 @@ class InstructionLister {
       listing.left_out = left_out;
       listing.counts_all = false;
     }
-    if (const Result<void> read = read_texts(listing); !read) return read.error();
+    TRY(read_texts(listing));
     return listing;
   }
 

@@ -131,9 +131,8 @@ Result<void> add_self_times(const QueryContext& query, const TimeRange& range, c
   }
   if (!has_lines) return {};
   const TimeRange clipped{std::max(range.begin_ns, snapshot.begin_ns), std::min(range.end_ns, snapshot.end_ns)};
-  const auto times = host_times(query, lanes, clipped, kinds);
-  if (!times) return times.error();
-  for (const auto& [location, time] : times->lines) {
+  const auto times = TRY(host_times(query, lanes, clipped, kinds));
+  for (const auto& [location, time] : times.lines) {
     Cost& cost = costs.of(location);
     cost.busy_ns += time.busy_ns;
     cost.wait_ns += time.wait_ns;
@@ -165,8 +164,7 @@ Result<std::shared_ptr<const SourceLines>> source_lines(const QueryContext& quer
              [&](const ScannedChunk& chunk, CostsByLocation& part) { add_chunk(chunk, snapshot, range, kinds, part); });
   if (!costs) return costs.error();
   for (const bool on_host : {true, false}) {
-    const Result<void> added = add_self_times(query, range, kinds, on_host, *costs);
-    if (!added) return added.error();
+    TRY(add_self_times(query, range, kinds, on_host, *costs));
   }
   auto result = std::make_shared<SourceLines>(collect(*costs, *snapshot.strings));
   std::ranges::sort(result->lines, line_before);

@@ -690,35 +690,32 @@ class SelfTimesOfGroups {
 
 Result<std::shared_ptr<const Statistics>> statistics(const QueryContext& query, const StatisticsQuestion& question) {
   const Snapshot& snapshot = *query.snapshot;
-  const auto keys = GroupKeys::find(snapshot, question.filter, question.by, question.value);
-  if (!keys) return keys.error();
+  const auto keys = TRY(GroupKeys::find(snapshot, question.filter, question.by, question.value));
   auto found = std::make_shared<Statistics>();
   found->question = question;
   found->snapshot_version = snapshot.version;
-  found->unit = (*keys)->value_unit();
-  found->lanes = (*keys)->lanes();
+  found->unit = keys->value_unit();
+  found->lanes = keys->lanes();
   const TimeRange range = question.filter.range.value_or(TimeRange{});
-  auto merged = gather_groups(query, **keys, range, *found);
-  if (!merged) return merged.error();
-  std::vector<std::optional<std::int64_t>> self_times(merged->values.size());
-  const Result<void> added = SelfTimesOfGroups(query, **keys).add_to(range, *merged, self_times);
-  if (!added) return added.error();
+  auto merged = TRY(gather_groups(query, *keys, range, *found));
+  std::vector<std::optional<std::int64_t>> self_times(merged.values.size());
+  TRY(SelfTimesOfGroups(query, *keys).add_to(range, merged, self_times));
 
   // Those of most events are kept, the others are the last row.
-  std::vector<std::size_t> order = by_events(merged->values);
+  std::vector<std::size_t> order = by_events(merged.values);
   std::optional<std::int64_t> rest_self;
   for (std::size_t i = Statistics::kMostGroups; i < order.size(); ++i) {
-    merged->rest.merge(std::move(merged->values[order[i]]), merged->most_kept);
+    merged.rest.merge(std::move(merged.values[order[i]]), merged.most_kept);
     if (self_times[order[i]]) rest_self = rest_self.value_or(0) + *self_times[order[i]];
     ++found->left_out_groups;
   }
   order.resize(std::min(order.size(), Statistics::kMostGroups));
   std::vector<Distribution*> parts;
-  for (const std::size_t group : order) parts.push_back(&merged->values[group]);
-  found->has_rest = merged->rest.count() > 0;
-  if (found->has_rest) parts.push_back(&merged->rest);
+  for (const std::size_t group : order) parts.push_back(&merged.values[group]);
+  found->has_rest = merged.rest.count() > 0;
+  if (found->has_rest) parts.push_back(&merged.rest);
   Distribution all;
-  for (const Distribution* part : parts) all.merge(*part, merged->most_kept);
+  for (const Distribution* part : parts) all.merge(*part, merged.most_kept);
   found->rows.resize(parts.size());
   // The figures of all take longest, so they are first.
   query.pool.for_each(parts.size() + 1, query.control, [&](std::size_t index, std::size_t) {
@@ -729,7 +726,7 @@ Result<std::shared_ptr<const Statistics>> statistics(const QueryContext& query, 
     const std::size_t i = index - 1;
     const bool is_rest = i == order.size();
     found->rows[i] = {
-        is_rest ? std::vector<FieldValue>(question.by.size()) : (*keys)->values_of(merged->keys.keys(order[i])),
+        is_rest ? std::vector<FieldValue>(question.by.size()) : keys->values_of(merged.keys.keys(order[i])),
         parts[i]->figures(), is_rest ? rest_self : self_times[order[i]]};
   });
   if (query.control.cancelled()) return cancelled_error();

@@ -204,10 +204,9 @@ bool values_are_whole(const GroupKeys& keys) {
 Result<void> name_outliers(const QueryContext& query, std::vector<ValueOutlier>& outliers) {
   EventReader reader(query.store, query.snapshot);
   for (ValueOutlier& outlier : outliers) {
-    const auto event = reader.read(outlier.event);
-    if (!event) return event.error();
-    outlier.begin_ns = event->begin_ns;
-    outlier.name = event->name_text;
+    const auto event = TRY(reader.read(outlier.event));
+    outlier.begin_ns = event.begin_ns;
+    outlier.name = event.name_text;
   }
   return {};
 }
@@ -223,12 +222,10 @@ Result<std::shared_ptr<const ValueDetails>> value_details(const QueryContext& qu
                                                           BinScale scale, const std::vector<FieldValue>* wanted,
                                                           std::shared_ptr<const Statistics> known) {
   if (!known || known->snapshot_version != query.snapshot->version || known->question != question) {
-    auto made = statistics(query, question);
-    if (!made) return made.error();
-    known = std::move(*made);
+    auto made = TRY(statistics(query, question));
+    known = std::move(made);
   }
-  const auto keys = GroupKeys::find(*query.snapshot, question.filter, question.by, question.value);
-  if (!keys) return keys.error();
+  const auto keys = TRY(GroupKeys::find(*query.snapshot, question.filter, question.by, question.value));
   auto details = std::make_shared<ValueDetails>();
   details->scale = scale;
   details->statistics = known;
@@ -242,7 +239,7 @@ Result<std::shared_ptr<const ValueDetails>> value_details(const QueryContext& qu
     only = static_cast<std::uint32_t>(row - known->rows.begin());
   }
   if (details->figures.count == 0) return std::shared_ptr<const ValueDetails>(std::move(details));
-  const bool whole = values_are_whole(**keys);
+  const bool whole = values_are_whole(*keys);
   double least = details->figures.min;
   if (scale == BinScale::log && least <= 0) {
     // Whole numbers above 0 are at least 1; of others the least above 0 is not known.
@@ -251,13 +248,12 @@ Result<std::shared_ptr<const ValueDetails>> value_details(const QueryContext& qu
   details->bins.edges = bin_edges(std::min(least, details->figures.max), details->figures.max, scale, whole);
   const std::size_t bins = details->bins.edges.empty() ? 0 : details->bins.edges.size() - 1;
 
-  const auto rows = groups_of_rows(*known, **keys);
-  if (!rows) return rows.error();
+  const auto rows = TRY(groups_of_rows(*known, *keys));
   const DetailScan scan(*known, *details, only);
-  WorkerParts parts(query, [&] { return DetailGatherer(**keys, *rows, bins); });
+  WorkerParts parts(query, [&] { return DetailGatherer(*keys, rows, bins); });
   const TimeRange range = question.filter.range.value_or(TimeRange{});
   const Result<void> scanned =
-      scan_chunks(query, (*keys)->lanes(), range,
+      scan_chunks(query, keys->lanes(), range,
                   [&](const ScannedChunk& chunk, std::size_t worker) { scan.add(parts.of(worker), chunk); });
   if (!scanned) return scanned.error();
   details->bins.counts.resize(bins);
@@ -272,7 +268,7 @@ Result<std::shared_ptr<const ValueDetails>> value_details(const QueryContext& qu
   std::vector<FarValue> sorted = farthest.values();
   std::sort(sorted.begin(), sorted.end());
   for (FarValue& each : sorted) details->outliers.push_back(std::move(each.outlier));
-  if (const Result<void> named = name_outliers(query, details->outliers); !named) return named.error();
+  TRY(name_outliers(query, details->outliers));
   return std::shared_ptr<const ValueDetails>(std::move(details));
 }
 

@@ -190,11 +190,10 @@ Result<std::vector<OperationPerformance>> operation_performance(const QueryConte
   EventReader reader(query.store, query.snapshot);
   for (const EventId event : *events) {
     if (query.control.cancelled()) return cancelled_error();
-    const auto record = reader.read(event);
-    if (!record) return record.error();
-    OperationPerformance& row = rows.emplace_back(row_of(OperationCells(*record), record->begin_ns));
+    const auto record = TRY(reader.read(event));
+    OperationPerformance& row = rows.emplace_back(row_of(OperationCells(record), record.begin_ns));
     row.event = event;
-    row.device_label = devices.label(devices.of_lane(static_cast<std::size_t>(record->lane - snapshot.lanes.data())));
+    row.device_label = devices.label(devices.of_lane(static_cast<std::size_t>(record.lane - snapshot.lanes.data())));
   }
   std::ranges::stable_sort(rows, {}, [](const auto& each) { return each.order; });
   const auto own = [](const OperationPerformance& row) { return row.time_ns.value_or(0) + row.gap_ns.value_or(0); };

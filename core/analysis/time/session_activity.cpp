@@ -51,10 +51,9 @@ struct Amount {
     if (!kinds.empty() && std::find(kinds.begin(), kinds.end(), track.track->kind) == kinds.end()) continue;
     for (const std::uint32_t lane : track.lanes) {
       if (query.control.cancelled()) return cancelled_error();
-      const auto share = lane_share(query.store, snapshot, lane, range);
-      if (!share) return share.error();
-      amount.events += share->event_count;
-      amount.busiest_ns = std::max(amount.busiest_ns, share->busy_ns);
+      const auto share = TRY(lane_share(query.store, snapshot, lane, range));
+      amount.events += share.event_count;
+      amount.busiest_ns = std::max(amount.busiest_ns, share.busy_ns);
     }
   }
   return amount;
@@ -81,12 +80,11 @@ constexpr double kLeastShareOfFew = 0.01, kLeastShare = 0.001;  // of the time a
     const TrackSnapshot* track = snapshot.find_track(lane.track);
     if (track == nullptr || is_of_profiler(*track->track) || !tells_of_capture(*track->track)) continue;
     for (std::uint32_t chunk = 0; chunk < lane.chunk_count; ++chunk) {
-      const Result<LoadedChunk> loaded = load_chunk(query.store, lane, chunk);
-      if (!loaded) return loaded.error();
+      const LoadedChunk loaded = TRY(load_chunk(query.store, lane, chunk));
       BlockTimes times;
-      for (std::uint32_t block = 0; block < loaded->view.block_count(); ++block) {
-        loaded->view.times(block, times);
-        for (std::uint32_t i = 0; i < loaded->view.block_size(block); ++i) {
+      for (std::uint32_t block = 0; block < loaded.view.block_count(); ++block) {
+        loaded.view.times(block, times);
+        for (std::uint32_t i = 0; i < loaded.view.block_size(block); ++i) {
           const std::int64_t end_ns = lane.clock->to_ns(times.ends[i]);
           const bool holds_begin = lane.clock->to_ns(times.begins[i]) <= range.begin_ns && range.begin_ns < end_ns;
           if (holds_begin && end_ns < range.end_ns) range.begin_ns = end_ns;
@@ -100,22 +98,18 @@ constexpr double kLeastShareOfFew = 0.01, kLeastShare = 0.001;  // of the time a
 [[nodiscard]] Result<TimeRange> find_shown(const QueryContext& query) {
   const TimeRange recorded = recorded_stretch(*query.snapshot);
   const std::vector<std::string_view> setup = setup_names(), works = device_kinds(true);
-  const auto device = active_stretch(query, {.track_kinds = works, .setup_names = setup});
-  if (!device) return device.error();
+  const auto device = TRY(active_stretch(query, {.track_kinds = works, .setup_names = setup}));
   const auto every = active_stretch(query, {.track_kinds = {}, .setup_names = setup});
   if (!every) return every.error();
   if (!*every) return recorded;
-  const TimeRange all = *device ? both(**every, **device) : **every;
-  if (*device) {
-    const auto amount = amount_in(query, works, **device);
-    if (!amount) return amount.error();
-    const bool unseen =
-        static_cast<double>(amount->busiest_ns) < kLeastShare * static_cast<double>((**device).length_ns());
-    if (!unseen && !is_sliver(**device, all, *amount)) return **device;
+  const TimeRange all = device ? both(**every, *device) : **every;
+  if (device) {
+    const auto amount = TRY(amount_in(query, works, *device));
+    const bool unseen = static_cast<double>(amount.busiest_ns) < kLeastShare * static_cast<double>(device->length_ns());
+    if (!unseen && !is_sliver(*device, all, amount)) return *device;
   }
-  const auto amount = amount_in(query, {}, all);
-  if (!amount) return amount.error();
-  const bool few = amount->events < kFewEvents && is_sliver(all, both(all, recorded), *amount);
+  const auto amount = TRY(amount_in(query, {}, all));
+  const bool few = amount.events < kFewEvents && is_sliver(all, both(all, recorded), amount);
   return few ? recorded : all;
 }
 
@@ -137,15 +131,12 @@ namespace {
 
 [[nodiscard]] Result<FirstLook> look_at_part(const QueryContext& query) {
   FirstLook look;
-  auto active = find_active_stretch(query);
-  if (!active) return active.error();
-  look.active = *active;
+  auto active = TRY(find_active_stretch(query));
+  look.active = active;
   if (query.snapshot->event_count == 0) return look;
-  const auto shown = find_shown(query);
-  if (!shown) return shown.error();
-  const auto after = after_first_pause(query, *shown);
-  if (!after) return after.error();
-  look.shown = *after;
+  const auto shown = TRY(find_shown(query));
+  const auto after = TRY(after_first_pause(query, shown));
+  look.shown = after;
   return look;
 }
 
@@ -158,9 +149,8 @@ Result<FirstLook> find_first_look(const QueryContext& query) {
   if (!look || parts.size() == 1 || !look->shown) return look;
   std::vector<TimeRange> works;
   for (const SessionPart& part : parts) {
-    const auto alone = look_at_part(part_of(query, part));
-    if (!alone) return alone.error();
-    if (alone->active && alone->shown) works.push_back(*alone->shown);
+    const auto alone = TRY(look_at_part(part_of(query, part)));
+    if (alone.active && alone.shown) works.push_back(*alone.shown);
   }
   // Lanes are shown in the order of their hosts: the view shows work of the lanes that it begins with.
   const auto is_shorter = [](const TimeRange& a, const TimeRange& b) { return a.length_ns() < b.length_ns(); };
@@ -220,10 +210,9 @@ class LaneSearch {
       if (!*first) continue;
       TimeRange range = **first;
       for (std::uint32_t j = lane_.chunk_count - 1; j > i; --j) {
-        const Result<std::optional<TimeRange>> last = in_chunk(j);
-        if (!last) return last.error();
-        if (*last) {
-          range.end_ns = (**last).end_ns;
+        const std::optional<TimeRange> last = TRY(in_chunk(j));
+        if (last) {
+          range.end_ns = last->end_ns;
           break;
         }
       }
@@ -244,9 +233,8 @@ class LaneSearch {
   Result<std::optional<TimeRange>> in_chunk(std::uint32_t index) {
     if (query_.control.cancelled()) return cancelled_error();
     if (has_no_work(index)) return std::optional<TimeRange>();
-    const Result<LoadedChunk> loaded = load_chunk(query_.store, lane_, index);
-    if (!loaded) return loaded.error();
-    const ChunkView& view = loaded->view;
+    const LoadedChunk loaded = TRY(load_chunk(query_.store, lane_, index));
+    const ChunkView& view = loaded.view;
     std::optional<TimeRange> range;
     std::uint64_t names[kBlockEvents];
     BlockTimes times;

@@ -110,9 +110,8 @@ class CellWalk {
     if (open_ && open_->index == chunk) return {};
     if (query_.control.cancelled()) return cancelled_error();
     open_.reset();
-    Result<LoadedChunk> loaded = load_chunk(query_.store, lane_, chunk);
-    if (!loaded) return loaded.error();
-    open_ = OpenChunk{chunk, std::move(*loaded)};
+    LoadedChunk loaded = TRY(load_chunk(query_.store, lane_, chunk));
+    open_ = OpenChunk{chunk, std::move(loaded)};
     reader_.open(lane_, strings_, lane_.chunk(chunk), open_->loaded.view);
     return {};
   }

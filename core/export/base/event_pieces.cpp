@@ -222,7 +222,7 @@ Result<ExportPlan> plan_export(const ExportRequest& request, const std::function
     plan.tracks.push_back(one);
   }
   if (order == PieceOrder::stacks) {
-    if (Result<void> found = find_nested(request, plan); !found) return found.error();
+    TRY(find_nested(request, plan));
   }
   PiecePlanner planner(request, piece_events, plan);
   for (std::uint32_t track = 0; track < plan.tracks.size(); ++track) planner.add(track);
@@ -238,13 +238,12 @@ const StringMap& PieceReader::strings_of(const LaneSnapshot& lane) {
 
 Result<void> PieceReader::load(const ChunkRequest& request) {
   const LaneSnapshot& lane = query_.snapshot->lanes[request.lane];
-  Result<LoadedChunk> loaded = load_chunk(query_.store, lane, request.chunk);
-  if (!loaded) return loaded.error();
+  LoadedChunk loaded = TRY(load_chunk(query_.store, lane, request.chunk));
   if (chunk_count_ == chunks_.size()) chunks_.push_back({nullptr, 0, nullptr, std::make_unique<BlockReader>()});
   Chunk& chunk = chunks_[chunk_count_++];
   chunk.lane = &lane;
   chunk.index = request.chunk;
-  chunk.loaded = std::make_shared<const LoadedChunk>(std::move(*loaded));
+  chunk.loaded = std::make_shared<const LoadedChunk>(std::move(loaded));
   chunk.reader->open(lane, strings_of(lane), lane.chunk(request.chunk), chunk.loaded->view);
   return {};
 }

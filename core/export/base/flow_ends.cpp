@@ -59,12 +59,11 @@ std::uint64_t FlowEnds::left_out() const noexcept {
 }
 
 Result<FlowEnds> FlowEnds::build(const ExportRequest& request, const ExportPlan& plan) {
-  const auto dependencies = session_dependencies(request.query);
-  if (!dependencies) return dependencies.error();
+  const auto dependencies = TRY(session_dependencies(request.query));
   FlowEnds ends;
-  ends.unresolved_ = (*dependencies)->unresolved();
-  ends.flows_.reserve((*dependencies)->all().size());
-  for (const Dependency& each : (*dependencies)->all()) {
+  ends.unresolved_ = dependencies->unresolved();
+  ends.flows_.reserve(dependencies->all().size());
+  for (const Dependency& each : dependencies->all()) {
     ExportFlow flow;
     flow.source = each.source;
     flow.target = each.target;
@@ -77,7 +76,7 @@ Result<FlowEnds> FlowEnds::build(const ExportRequest& request, const ExportPlan&
   std::ranges::stable_sort(
       ends.by_source_, [&](std::uint32_t a, std::uint32_t b) { return ends.flows_[a].source < ends.flows_[b].source; });
   if (ends.flows_.empty()) return ends;
-  if (Result<void> read = ends.read_times(request, plan); !read) return read.error();
+  TRY(ends.read_times(request, plan));
   return ends;
 }
 

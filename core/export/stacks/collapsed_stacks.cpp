@@ -196,10 +196,9 @@ class StackCollector {
 }  // namespace
 
 Result<ExportReport> write_collapsed(const ExportRequest& request, ExportOutput& output) {
-  const Result<ExportPlan> plan = plan_export(request, has_length);
-  if (!plan) return plan.error();
+  const ExportPlan plan = TRY(plan_export(request, has_length));
   std::vector<const TrackSnapshot*> tracks;
-  for (const ExportTrack& track : plan->tracks) tracks.push_back(track.snapshot);
+  for (const ExportTrack& track : plan.tracks) tracks.push_back(track.snapshot);
   const TrackGroups groups(tracks);
   std::vector<std::unique_ptr<StackCollector>> collectors(request.query.pool.concurrency());
   const auto count = [&] {
@@ -208,13 +207,13 @@ Result<ExportReport> write_collapsed(const ExportRequest& request, ExportOutput&
     return events;
   };
   const Result<void> collected = write_pieces(
-      request.query, plan->pieces.size(),
+      request.query, plan.pieces.size(),
       [&](std::size_t piece, std::size_t worker, std::string&) -> Result<void> {
-        if (!collectors[worker]) collectors[worker] = std::make_unique<StackCollector>(request, *plan, groups);
-        return collectors[worker]->collect(plan->pieces[piece]);
+        if (!collectors[worker]) collectors[worker] = std::make_unique<StackCollector>(request, plan, groups);
+        return collectors[worker]->collect(plan.pieces[piece]);
       },
       [&](std::size_t, std::string_view) -> Result<void> {
-        if (request.progress) request.progress(count(), plan->events);
+        if (request.progress) request.progress(count(), plan.events);
         return {};
       });
   if (!collected) return collected.error();
@@ -235,9 +234,9 @@ Result<ExportReport> write_collapsed(const ExportRequest& request, ExportOutput&
   for (const auto& [stack, ns] : lines) {
     text += fmt::format("{} {}\n", stack, ns);
     if (text.size() < kBytesAtOnce) continue;
-    if (Result<void> done = flush(); !done) return done.error();
+    TRY(flush());
   }
-  if (Result<void> done = flush(); !done) return done.error();
+  TRY(flush());
   report.losses = losses_by_kind(request, {.samples = true, .moments = true, .flows = true});
   if (report.rows > 0) {
     report.losses.insert(report.losses.begin(),

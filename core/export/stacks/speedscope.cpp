@@ -58,7 +58,7 @@ class SpeedscopePieces {
 
   // Rows that end in commas; how many events it were.
   Result<std::uint64_t> write(const EventPiece& piece, std::string& out) {
-    if (Result<void> opened = reader_.open(plan_.tracks[piece.track], piece); !opened) return opened.error();
+    TRY(reader_.open(plan_.tracks[piece.track], piece));
     const auto add = [&](std::string_view type, const PieceEvent& event, std::int64_t ticks) {
       out += type;
       append_json_integer(out, std::uint64_t{frames_.of_name[reader_.name(event)]});
@@ -166,31 +166,28 @@ class SpeedscopeFile {
 }  // namespace
 
 Result<ExportReport> write_speedscope(const ExportRequest& request, ExportOutput& output) {
-  const Result<ExportPlan> plan = plan_export(request, is_interval_track);
-  if (!plan) return plan.error();
-  const Result<SpeedscopeFrames> frames = find_frames(request, *plan);
-  if (!frames) return frames.error();
-  SpeedscopeFile file(request, *plan, output);
-  if (Result<void> done = file.begin(); !done) return done.error();
+  const ExportPlan plan = TRY(plan_export(request, is_interval_track));
+  const SpeedscopeFrames frames = TRY(find_frames(request, plan));
+  SpeedscopeFile file(request, plan, output);
+  TRY(file.begin());
   ExportReport report;
-  std::vector<std::uint64_t> counts(plan->pieces.size());
+  std::vector<std::uint64_t> counts(plan.pieces.size());
   std::vector<std::unique_ptr<SpeedscopePieces>> writers(request.query.pool.concurrency());
   const Result<void> written = write_pieces(
-      request.query, plan->pieces.size(),
+      request.query, plan.pieces.size(),
       [&](std::size_t piece, std::size_t worker, std::string& out) -> Result<void> {
-        if (!writers[worker]) writers[worker] = std::make_unique<SpeedscopePieces>(request, *plan, *frames);
-        const Result<std::uint64_t> events = writers[worker]->write(plan->pieces[piece], out);
-        if (!events) return events.error();
-        counts[piece] = *events;
+        if (!writers[worker]) writers[worker] = std::make_unique<SpeedscopePieces>(request, plan, frames);
+        const std::uint64_t events = TRY(writers[worker]->write(plan.pieces[piece], out));
+        counts[piece] = events;
         return {};
       },
       [&](std::size_t piece, std::string_view rows) -> Result<void> {
         report.rows += counts[piece];
-        if (request.progress) request.progress(report.rows, plan->events);
-        return file.add(plan->pieces[piece], rows);
+        if (request.progress) request.progress(report.rows, plan.events);
+        return file.add(plan.pieces[piece], rows);
       });
   if (!written) return written.error();
-  if (Result<void> done = file.end(*frames); !done) return done.error();
+  TRY(file.end(frames));
   report.bytes = file.bytes();
   report.losses = losses_by_kind(request, {.samples = true, .moments = true, .flows = true});
   if (report.rows > 0) {

@@ -224,24 +224,22 @@ class CsvWriter {
 }  // namespace
 
 Result<ExportReport> write_csv(const ExportRequest& request, ExportOutput& output) {
-  const Result<ExportTables> tables = plan_tables(request, kCsvPieceEvents);
-  if (!tables) return tables.error();
-  CsvWriter writer(request, *tables, output);
+  const ExportTables tables = TRY(plan_tables(request, kCsvPieceEvents));
+  CsvWriter writer(request, tables, output);
   if (!request.into_folder) {
-    if (Result<void> done = writer.write(file_of_all(*tables)); !done) return done.error();
+    TRY(writer.write(file_of_all(tables)));
     writer.report().losses = losses_by_kind(request, {.rows_without_time = false});
     return writer.report();
   }
-  for (const ExportTable& table : tables->tables) {
+  for (const ExportTable& table : tables.tables) {
     const CsvFile file = file_of(table);
-    if (Result<void> begun = output.begin_file(file.name); !begun) return begun.error();
-    if (Result<void> done = writer.write(file); !done) return done.error();
+    TRY(output.begin_file(file.name));
+    TRY(writer.write(file));
   }
-  const Result<FlowEnds> flows = FlowEnds::build(request, tables->plan);
-  if (!flows) return flows.error();
-  if (!flows->all().empty()) {
-    if (Result<void> begun = output.begin_file(std::string(kFlowTable) + ".csv"); !begun) return begun.error();
-    if (Result<void> done = writer.write_flows(*flows); !done) return done.error();
+  const FlowEnds flows = TRY(FlowEnds::build(request, tables.plan));
+  if (!flows.all().empty()) {
+    TRY(output.begin_file(std::string(kFlowTable) + ".csv"));
+    TRY(writer.write_flows(flows));
   }
   writer.report().losses = losses_by_kind(request, {.rows_without_time = false});
   return writer.report();

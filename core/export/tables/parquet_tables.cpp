@@ -63,7 +63,7 @@ class GroupWriter {
   Result<ParquetGroup> write(const ExportTable& table, const EventPiece& piece, std::string& out) {
     const ExportTrack& track = plan_.tracks[piece.track];
     ParquetGroup group;
-    if (Result<void> opened = reader_.open(track, piece); !opened) return opened.error();
+    TRY(reader_.open(track, piece));
     group.rows = static_cast<std::int64_t>(reader_.events().size());
     if (group.rows == 0) return group;
     ParquetColumn session(ParquetType::text, false, true);
@@ -168,9 +168,8 @@ class ParquetWriter {
         request_.query, table.pieces.size(),
         [&](std::size_t piece, std::size_t worker, std::string& out) -> Result<void> {
           if (!writers_[worker]) writers_[worker] = std::make_unique<GroupWriter>(request_, tables_.plan, session_);
-          auto group = writers_[worker]->write(table, tables_.plan.pieces[table.pieces[piece]], out);
-          if (!group) return group.error();
-          made[piece] = std::move(*group);
+          auto group = TRY(writers_[worker]->write(table, tables_.plan.pieces[table.pieces[piece]], out));
+          made[piece] = std::move(group);
           return {};
         },
         [&](std::size_t piece, std::string_view bytes) -> Result<void> {
@@ -220,23 +219,22 @@ class ParquetWriter {
   // What SQL answers of a table that holds no events.
   Result<void> write_rows(const std::string& table) {
     SqlSession sql(request_.query.store, request_.query.snapshot, request_.query.pool, request_.query.mask);
-    const Result<SqlResult> rows = sql.run("SELECT * FROM " + table, {}, request_.query.control);
-    if (!rows) return rows.error();
+    const SqlResult rows = TRY(sql.run("SELECT * FROM " + table, {}, request_.query.control));
     if (Result<void> begun = begin_file(table); !begun) return begun;
     std::vector<ParquetField> fields = {kSessionField};
     ParquetGroup group;
-    group.rows = static_cast<std::int64_t>(rows->row_count());
+    group.rows = static_cast<std::int64_t>(rows.row_count());
     group.offset = at_;
     std::string bytes;
     ParquetColumn session(ParquetType::text, false, true);
-    for (std::size_t row = 0; row < rows->row_count(); ++row)
+    for (std::size_t row = 0; row < rows.row_count(); ++row)
       session.add_known(0, [&] { return std::string_view(session_); });
     group.columns.push_back(session.finish(bytes));
-    for (std::size_t column = 0; column < rows->columns.size(); ++column) {
-      const ParquetType type = type_of(*rows, column);
-      fields.push_back({rows->columns[column], type, true});
+    for (std::size_t column = 0; column < rows.columns.size(); ++column) {
+      const ParquetType type = type_of(rows, column);
+      fields.push_back({rows.columns[column], type, true});
       ParquetColumn values(type, true, false);
-      for (std::size_t row = 0; row < rows->row_count(); ++row) add_cell(rows->at(row, column), values, type);
+      for (std::size_t row = 0; row < rows.row_count(); ++row) add_cell(rows.at(row, column), values, type);
       group.columns.push_back(values.finish(bytes));
     }
     if (Result<void> done = put(bytes); !done) return done;
@@ -299,19 +297,17 @@ class ParquetWriter {
 }  // namespace
 
 Result<ExportReport> write_parquet(const ExportRequest& request, ExportOutput& output) {
-  const Result<ExportTables> tables = plan_tables(request, kParquetPieceEvents);
-  if (!tables) return tables.error();
-  ParquetWriter writer(request, *tables, output);
-  for (const ExportTable& table : tables->tables) {
-    if (Result<void> done = writer.write(table); !done) return done.error();
+  const ExportTables tables = TRY(plan_tables(request, kParquetPieceEvents));
+  ParquetWriter writer(request, tables, output);
+  for (const ExportTable& table : tables.tables) {
+    TRY(writer.write(table));
   }
   for (const char* table : {"track", "meta", "metric"}) {
-    if (Result<void> done = writer.write_rows(table); !done) return done.error();
+    TRY(writer.write_rows(table));
   }
-  const Result<FlowEnds> flows = FlowEnds::build(request, tables->plan);
-  if (!flows) return flows.error();
-  if (!flows->all().empty()) {
-    if (Result<void> done = writer.write_flows(*flows); !done) return done.error();
+  const FlowEnds flows = TRY(FlowEnds::build(request, tables.plan));
+  if (!flows.all().empty()) {
+    TRY(writer.write_flows(flows));
   }
   writer.report().losses = losses_by_kind(request, {.rows_without_time = false});
   return writer.report();

@@ -301,9 +301,7 @@ Result<ExportReport> write_ops_csv(const ExportRequest& request, ExportOutput& o
   const std::vector<std::string> header = ops_header(snapshot);
   std::vector<OpsLine> lines;
   ExportReport report;
-  const Result<void> read =
-      from_report ? lines_of_report(request, header, lines) : lines_of_log(request, header, lines, report.losses);
-  if (!read) return read.error();
+  TRY(from_report ? lines_of_report(request, header, lines) : lines_of_log(request, header, lines, report.losses));
   if (from_report) {
     std::ranges::stable_sort(lines, {}, &OpsLine::order);
   }
@@ -312,7 +310,7 @@ Result<ExportReport> write_ops_csv(const ExportRequest& request, ExportOutput& o
   for (const OpsLine& line : lines) text += line.text;
   report.rows = lines.size();
   report.bytes = text.size();
-  if (Result<void> done = output.write(text); !done) return done.error();
+  TRY(output.write(text));
   return report;
 }
 
@@ -381,7 +379,7 @@ Result<ExportReport> write_rearranged_csv(const ExportRequest& request, ExportOu
     report.losses.push_back(fmt::format("{} zones are left out: a row has {} columns of time stamps at most",
                                         format_count(left_out), kMostStampColumns));
   }
-  if (Result<void> done = output.write(text); !done) return done.error();
+  TRY(output.write(text));
   return report;
 }
 

@@ -322,12 +322,10 @@ void ChromeHead::add_markers() {
 
 Result<ExportReport> write_chrome(const ExportRequest& request, ExportOutput& output) {
   ChromePlan plan;
-  Result<ExportPlan> events = plan_export(request, has_chrome_place);
-  if (!events) return events.error();
-  plan.events = std::move(*events);
-  Result<FlowEnds> flows = FlowEnds::build(request, plan.events);
-  if (!flows) return flows.error();
-  plan.flows = std::move(*flows);
+  ExportPlan events = TRY(plan_export(request, has_chrome_place));
+  plan.events = std::move(events);
+  FlowEnds flows = TRY(FlowEnds::build(request, plan.events));
+  plan.flows = std::move(flows);
 
   ExportReport report;
   std::string held = ChromeHead(request, plan).write();  // the last rows, whose comma may be one too many
@@ -351,7 +349,7 @@ Result<ExportReport> write_chrome(const ExportRequest& request, ExportOutput& ou
       });
   if (!written) return written.error();
   if (held.ends_with(",\n")) held.resize(held.size() - 2);
-  if (Result<void> done = put(held + "\n]}\n"); !done) return done.error();
+  TRY(put(held + "\n]}\n"));
 
   report.rows = plan.written - plan.without_value;
   report.losses = losses_by_kind(request, {.markers = false});

@@ -593,12 +593,10 @@ std::string PreambleWriter::write() {
 
 Result<ExportReport> write_perfetto(const ExportRequest& request, ExportOutput& output) {
   PerfettoPlan plan;
-  Result<ExportPlan> events = plan_export(request, has_place);
-  if (!events) return events.error();
-  plan.events = std::move(*events);
-  Result<FlowEnds> flows = FlowEnds::build(request, plan.events);
-  if (!flows) return flows.error();
-  plan.flows = std::move(*flows);
+  ExportPlan events = TRY(plan_export(request, has_place));
+  plan.events = std::move(events);
+  FlowEnds flows = TRY(FlowEnds::build(request, plan.events));
+  plan.flows = std::move(flows);
   const Snapshot& snapshot = *request.query.snapshot;
   plan.shift_ns = snapshot.begin_ns < 0 ? -snapshot.begin_ns : 0;
 
@@ -607,7 +605,7 @@ Result<ExportReport> write_perfetto(const ExportRequest& request, ExportOutput& 
     report.bytes += bytes.size();
     return output.write(bytes);
   };
-  if (Result<void> done = put(PreambleWriter(request, plan).write()); !done) return done.error();
+  TRY(put(PreambleWriter(request, plan).write()));
   std::vector<std::unique_ptr<PieceEncoder>> encoders(request.query.pool.concurrency());
   const Result<void> written = write_pieces(
       request.query, plan.events.pieces.size(),

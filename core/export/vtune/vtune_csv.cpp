@@ -99,11 +99,7 @@ Result<ExportReport> write_vtune_csv(const ExportRequest& request, ExportOutput&
     report.bytes += bytes.size();
     return output.write(bytes);
   };
-  if (Result<void> done =
-          put(fmt::format("name,start_tsc.{},end_tsc,pid,tid\n", unix_ns ? "UTC" : "CLOCK_MONOTONIC_RAW"));
-      !done) {
-    return done.error();
-  }
+  TRY(put(fmt::format("name,start_tsc.{},end_tsc,pid,tid\n", unix_ns ? "UTC" : "CLOCK_MONOTONIC_RAW")));
   std::vector<std::unique_ptr<VtuneRows>> writers(request.query.pool.concurrency());
   std::vector<std::uint64_t> rows(plan->pieces.size()), mended(plan->pieces.size());
   std::uint64_t all_mended = 0;

@@ -43,8 +43,7 @@ class TopScan {
     });
     if (!found) return found.error();
     choose();
-    const Result<void> read = read_chosen();
-    if (!read) return read.error();
+    TRY(read_chosen());
     if (damaged_) return std::shared_ptr<const Rows>();
     auto made = std::make_shared<ValueRows>(query_.inputs.size());
     for (auto& row : rows_) made->add(std::move(row));

@@ -186,9 +186,8 @@ Result<std::optional<ValueTest>> value_test(const EventColumn& column, const Str
   if (is_dictionary(column)) {
     auto operands = operands_of(op, in, value);
     if (!operands) return std::optional<ValueTest>();
-    auto test = string_test(op, std::move(*operands), strings);
-    if (!test) return test.error();
-    return std::optional<ValueTest>(std::move(*test));
+    auto test = TRY(string_test(op, std::move(*operands), strings));
+    return std::optional<ValueTest>(std::move(test));
   }
   // A sum is compared with text as it is, a column with the number that the text spells.
   if (column.expression && sqlite3_value_type(value) == SQLITE_TEXT) return std::optional<ValueTest>();
@@ -275,9 +274,8 @@ int plan_events(const EventTableSpec& spec, sqlite3_index_info& info) {
     if (is_offset(op)) {
       request.offset = static_cast<std::uint64_t>(std::max<std::int64_t>(0, sqlite3_value_int64(value)));
     } else {
-      auto test = value_test(spec.columns[column], strings, op, in, value);
-      if (!test) return test.error();
-      if (*test) request.conditions.push_back({column, std::move(**test)});
+      auto test = TRY(value_test(spec.columns[column], strings, op, in, value));
+      if (test) request.conditions.push_back({column, std::move(*test)});
     }
   }
   const auto bits = static_cast<unsigned>(plan_number);

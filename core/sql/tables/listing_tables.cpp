@@ -47,9 +47,8 @@ Result<std::shared_ptr<const Rows>> make_listing(const ListingKind& kind, Contex
   if (!kind.facts.by.empty()) request.by.emplace_back(kind.facts.by);
   QueryContext query = context.query();
   query.mask = context.mask;
-  auto listing = kind.make(query, request);
-  if (!listing) return listing.error();
-  return std::shared_ptr<const Rows>(std::make_shared<ListingRows>(kind, std::move(*listing)));
+  auto listing = TRY(kind.make(query, request));
+  return std::shared_ptr<const Rows>(std::make_shared<ListingRows>(kind, std::move(listing)));
 }
 
 }  // namespace

@@ -158,9 +158,8 @@ Result<TextTest> text_test(int op, std::vector<std::string> operands) {
 
 Result<std::shared_ptr<const StringTest>> string_test(int op, std::vector<std::string> operands,
                                                       const StringPool& pool) {
-  Result<TextTest> test = text_test(op, std::move(operands));
-  if (!test) return test.error();
-  return std::shared_ptr<const StringTest>(std::make_shared<StringTest>(std::move(*test), pool));
+  TextTest test = TRY(text_test(op, std::move(operands)));
+  return std::shared_ptr<const StringTest>(std::make_shared<StringTest>(std::move(test), pool));
 }
 
 std::string_view track_kind(const Snapshot& snapshot, const LaneSnapshot& lane) {

@@ -78,10 +78,9 @@ class PassTest {
 };
 
 MadeRows make_metrics(Context& context) {
-  const auto metrics = session_metrics(filtered_query(context), filtered_range(context));
-  if (!metrics) return metrics.error();
+  const auto metrics = TRY(session_metrics(filtered_query(context), filtered_range(context)));
   auto rows = std::make_shared<ValueRows>(10);
-  for (const SessionMetric& metric : *metrics) {
+  for (const SessionMetric& metric : metrics) {
     SqlValue vendor;
     if (!metric.vendor_text.empty()) vendor = metric.vendor_text;
     if (metric.vendor) vendor = *metric.vendor;
@@ -94,10 +93,9 @@ MadeRows make_metrics(Context& context) {
 }
 
 MadeRows make_source_lines(Context& context) {
-  const auto lines = source_lines(filtered_query(context), filtered_range(context));
-  if (!lines) return lines.error();
+  const auto lines = TRY(source_lines(filtered_query(context), filtered_range(context)));
   auto rows = std::make_shared<ValueRows>(6);
-  for (const SourceLine& line : (*lines)->lines) {
+  for (const SourceLine& line : lines->lines) {
     rows->add({line.path, number(line.line), number(line.event_count), line.busy_ns, line.wait_ns, number(line.bytes)});
   }
   return std::shared_ptr<const Rows>(rows);
@@ -158,9 +156,8 @@ class FlowRows final : public Rows {
 };
 
 MadeRows make_flows(Context& context) {
-  auto dependencies = Dependencies::build(context.query());
-  if (!dependencies) return dependencies.error();
-  return std::shared_ptr<const Rows>(std::make_shared<FlowRows>(context, std::move(*dependencies)));
+  auto dependencies = TRY(Dependencies::build(context.query()));
+  return std::shared_ptr<const Rows>(std::make_shared<FlowRows>(context, std::move(dependencies)));
 }
 
 class MemoryRows final : public Rows {
@@ -200,9 +197,8 @@ class MemoryRows final : public Rows {
 };
 
 MadeRows make_memory(Context& context) {
-  auto usage = memory_usage(context.query());
-  if (!usage) return usage.error();
-  return std::shared_ptr<const Rows>(std::make_shared<MemoryRows>(context, std::move(*usage)));
+  auto usage = TRY(memory_usage(context.query()));
+  return std::shared_ptr<const Rows>(std::make_shared<MemoryRows>(context, std::move(usage)));
 }
 
 MadeRows make_source_files(Context& context) {

@@ -132,9 +132,8 @@ std::int64_t ValueRows::key(std::size_t row, std::size_t column) const {
 Result<std::unique_ptr<VirtualTable>> make_row_table(Context& context, const RowTableSpec& spec) {
   std::shared_ptr<const Rows> rows;
   if (spec.varies) {
-    auto made = spec.make(context);
-    if (!made) return made.error();
-    rows = std::move(*made);
+    auto made = TRY(spec.make(context));
+    rows = std::move(made);
   }
   return std::unique_ptr<VirtualTable>(std::make_unique<RowTable>(context, spec, std::move(rows)));
 }

@@ -235,25 +235,24 @@ StringId most_lost_names(std::uint64_t file_bytes) {
 
 Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageReport& report) {
   report = {};
-  Result<PageSalvage> pages = PageSalvage::open(path);
-  if (!pages) return pages.error();
-  report.file_bytes = pages->file_bytes();
+  PageSalvage pages = TRY(PageSalvage::open(path));
+  report.file_bytes = pages.file_bytes();
 
   std::vector<FoundDefinition> definitions;
   std::vector<FoundChunk> chunks;
-  pages->scan([](ByteView first) { return magic_of(first) == kDefinitionMagic || magic_of(first) == kChunkMagic; },
-              [&](SalvagedBlob blob) {
-                if (magic_of(blob.bytes) == kDefinitionMagic) {
-                  definitions.push_back({blob.row, std::move(blob.bytes)});
-                  return;
-                }
-                const Result<ChunkView> view = ChunkView::parse(blob.bytes);
-                if (!blob.complete || !view || !view->verify_checksums()) {
-                  ++report.damaged_chunks;
-                  return;
-                }
-                chunks.push_back({view->header().lane, view->header().first_ordinal, blob.page, blob.cell});
-              });
+  pages.scan([](ByteView first) { return magic_of(first) == kDefinitionMagic || magic_of(first) == kChunkMagic; },
+             [&](SalvagedBlob blob) {
+               if (magic_of(blob.bytes) == kDefinitionMagic) {
+                 definitions.push_back({blob.row, std::move(blob.bytes)});
+                 return;
+               }
+               const Result<ChunkView> view = ChunkView::parse(blob.bytes);
+               if (!blob.complete || !view || !view->verify_checksums()) {
+                 ++report.damaged_chunks;
+                 return;
+               }
+               chunks.push_back({view->header().lane, view->header().first_ordinal, blob.page, blob.cell});
+             });
   if (definitions.empty() || chunks.empty()) {
     return Error{fmt::format("{}: nothing can be salvaged: {} definitions and {} whole chunks are left in it", path,
                              definitions.size(), chunks.size())};
@@ -261,9 +260,8 @@ Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageR
 
   StoreOptions options;
   options.memory_budget_bytes = kSalvageBudget;
-  Result<std::unique_ptr<Store>> store = Store::create(options);
-  if (!store) return store.error();
-  Store::Implementation& impl = *(*store)->impl_;
+  std::unique_ptr<Store> store = TRY(Store::create(options));
+  Store::Implementation& impl = *store->impl_;
 
   // Strings that were lost get a name that says so, so that the chunks that use them can still be read.
   StringId may_be_lost = most_lost_names(report.file_bytes);
@@ -300,7 +298,7 @@ Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageR
     const std::lock_guard lock(impl.index_mutex);
     if (const auto* batch = std::get_if<StringBatch>(&**definition)) {
       if (batch->first_id < std::max<StringId>(impl.strings->scope_size(scope), 1)) continue;  // seen already
-      if (Result<void> filled = fill(scope, batch->first_id); !filled) return filled.error();
+      TRY(fill(scope, batch->first_id));
     }
     impl.scope_count = std::max(impl.scope_count, scope + 1);
     std::vector<DefinitionRow> rows;
@@ -308,7 +306,7 @@ Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageR
       ++damaged_definitions;
       continue;
     }
-    if (Result<void> kept = impl.write_rows(rows); !kept) return kept.error();
+    TRY(impl.write_rows(rows));
     ++report.definitions;
   }
 
@@ -317,7 +315,7 @@ Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageR
   });
   std::map<LaneNumber, std::uint64_t> undescribed;
   for (const FoundChunk& found : chunks) {
-    const SalvagedBlob blob = pages->read(found.page, found.cell);
+    const SalvagedBlob blob = pages.read(found.page, found.cell);
     const Result<ChunkView> view = ChunkView::parse(blob.bytes);
     if (!view) continue;  // it was whole a moment ago: the file is changing under us, and the chunk counts as damaged
     if (!impl.lane_by_number.contains(found.lane)) {
@@ -330,8 +328,7 @@ Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageR
       const auto database = impl.lock_database();
       const std::lock_guard lock(impl.index_mutex);
       if (largest < StringPool::kMostLocalStrings) {
-        const Result<void> filled = fill(scope_of(found.lane), static_cast<StringId>(largest) + 1);
-        if (!filled) return filled.error();
+        TRY(fill(scope_of(found.lane), static_cast<StringId>(largest) + 1));
       }
     }
     if (Result<void> taken = impl.ingest(found.lane, blob.bytes, *view); !taken) {
@@ -350,10 +347,10 @@ Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageR
   }
   if (report.damaged_chunks > 0)
     report.missing.push_back(fmt::format("{} chunks are cut or damaged", report.damaged_chunks));
-  if (const std::uint64_t between = (*store)->status().lost; between > 0) {
+  if (const std::uint64_t between = store->status().lost; between > 0) {
     report.missing.push_back(fmt::format("{} events are missing between those that are whole", between));
   }
-  if (const std::uint64_t whole = pages->whole_file_bytes(); whole > report.file_bytes) {
+  if (const std::uint64_t whole = pages.whole_file_bytes(); whole > report.file_bytes) {
     report.missing.push_back(
         fmt::format("the file was cut: only {:.0f} % of its {} bytes are left, and how many events "
                     "the rest held is not known",
@@ -361,10 +358,10 @@ Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageR
   }
   if (report.events == 0)
     return Error{fmt::format("{}: nothing can be salvaged: no chunk of a described lane is whole", path)};
-  (*store)->add_quality({"salvaged", report.events,
-                         fmt::format("this session was salvaged from a damaged file: {} events in {} chunks are whole",
-                                     report.events, report.chunks)});
-  for (const std::string& sentence : report.missing) (*store)->add_quality({"salvage_lost", 1, sentence});
+  store->add_quality({"salvaged", report.events,
+                      fmt::format("this session was salvaged from a damaged file: {} events in {} chunks are whole",
+                                  report.events, report.chunks)});
+  for (const std::string& sentence : report.missing) store->add_quality({"salvage_lost", 1, sentence});
   return store;
 }
 

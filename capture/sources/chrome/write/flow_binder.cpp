@@ -99,11 +99,11 @@ Result<std::vector<BoundFlow>> FlowBinder::bind(const Tracks& tracks, tracks::He
   }
   part_ends_of_ranks(tracks);
   if (derives_) {
-    if (const Result<void> done = join_correlations(tracks, held, launch_name); !done) return done.error();
-    if (const Result<void> done = join_external_ids(tracks, held, launch_name); !done) return done.error();
+    TRY(join_correlations(tracks, held, launch_name));
+    TRY(join_external_ids(tracks, held, launch_name));
   }
   std::erase_if(ends_, [&](const End& end) { return end.launch && joined_.contains(of_rank(end.id, end.rank)); });
-  if (const Result<void> done = bind_ends(tracks, held); !done) return done.error();
+  TRY(bind_ends(tracks, held));
   join_ends();
   std::stable_sort(flows_.begin(), flows_.end(),
                    [](const BoundFlow& a, const BoundFlow& b) { return a.target_ns < b.target_ns; });

@@ -30,18 +30,16 @@ std::string_view name_in_form(std::string_view text, NsysNameForm form) noexcept
 Result<void> NsysStrings::open(const sqlite::ForeignDatabase& file) {
   if (!file.has_table(kStringTable)) return {};
   if (file.has_index(kStringTable, "id")) {
-    Result<Statement> lookup = file.prepare("SELECT \"value\" FROM \"StringIds\" WHERE \"id\" = ?");
-    if (!lookup) return lookup.error();
-    lookup_ = std::move(lookup).value();
+    Statement lookup = TRY(file.prepare("SELECT \"value\" FROM \"StringIds\" WHERE \"id\" = ?"));
+    lookup_ = std::move(lookup);
     any_ = true;
     return {};
   }
   // Files that tools have cut out of an export may have no index.
-  Result<sqlite::ForeignRows> rows = file.rows(kStringTable, {"id", "value"});
-  if (!rows) return rows.error();
-  while (rows->next()) whole_.try_emplace(rows->integer(0), sqlite::valid_text(rows->text(1), mended_));
+  sqlite::ForeignRows rows = TRY(file.rows(kStringTable, {"id", "value"}));
+  while (rows.next()) whole_.try_emplace(rows.integer(0), sqlite::valid_text(rows.text(1), mended_));
   whole_read_ = true;
-  return rows->status();
+  return rows.status();
 }
 
 std::string_view NsysStrings::text(std::int64_t number) {

@@ -69,11 +69,10 @@ void read_rocpd_facts(const sqlite::ForeignDatabase& database, RocpdPart& part) 
 }  // namespace
 
 Result<std::vector<RocpdPart>> find_rocpd_parts(const sqlite::ForeignDatabase& database) {
-  Result<sqlite::ForeignRows> tables = database.select("SELECT name FROM sqlite_master WHERE type = 'table'");
-  if (!tables) return tables.error();
+  sqlite::ForeignRows tables = TRY(database.select("SELECT name FROM sqlite_master WHERE type = 'table'"));
   std::map<std::string, RocpdPart> parts;
-  while (tables->next()) {
-    const std::string name(tables->text(0));
+  while (tables.next()) {
+    const std::string name(tables.text(0));
     const auto [base, identifier] = split_rocpd_name(name);
     if (base.empty()) continue;
     RocpdPart& part = parts[std::string(identifier)];

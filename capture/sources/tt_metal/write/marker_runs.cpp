@@ -48,9 +48,8 @@ class RunReader {
   [[nodiscard]] Result<bool> advance() {
     if (at_ == bytes_.size()) {
       if (next_ == segments_->size()) return false;
-      Result<Bytes> bytes = spill_->take((*segments_)[next_++]);
-      if (!bytes) return bytes.error();
-      bytes_ = std::move(bytes.value());
+      Bytes bytes = TRY(spill_->take((*segments_)[next_++]));
+      bytes_ = std::move(bytes);
       at_ = 0;
       marker.time = 0;
     }
@@ -103,9 +102,8 @@ Result<void> MarkerRuns::pack(std::size_t count, ChunkSpill& spill) {
   bytes.resize(static_cast<std::size_t>(at - bytes.data()));
   run.last = time;
   held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(count));
-  const Result<std::size_t> index = spill.add(std::move(bytes));
-  if (!index) return index.error();
-  run.segments.push_back(index.value());
+  const std::size_t index = TRY(spill.add(std::move(bytes)));
+  run.segments.push_back(index);
   return {};
 }
 
@@ -123,9 +121,8 @@ Result<void> MarkerRuns::merge(ChunkSpill& spill, const Visit& visit) {
   const auto later = [](const RunReader* a, const RunReader* b) { return b->marker.time < a->marker.time; };
   for (const Run& run : runs_) {
     RunReader& reader = readers.emplace_back(run.segments, spill);
-    const Result<bool> more = reader.advance();
-    if (!more) return more.error();
-    if (more.value()) heap.push_back(&reader);
+    const bool more = TRY(reader.advance());
+    if (more) heap.push_back(&reader);
   }
   std::make_heap(heap.begin(), heap.end(), later);
   std::vector<LogMarker> of_one_time;
@@ -140,9 +137,8 @@ Result<void> MarkerRuns::merge(ChunkSpill& spill, const Visit& visit) {
         of_one_time.clear();
       }
       of_one_time.push_back(reader.marker);
-      const Result<bool> advanced = reader.advance();
-      if (!advanced) return advanced.error();
-      more = advanced.value();
+      const bool advanced = TRY(reader.advance());
+      more = advanced;
     } while (more && reader.marker.time <= until);
     if (more) {
       std::push_heap(heap.begin(), heap.end(), later);

@@ -25,7 +25,7 @@ Result<std::unique_ptr<SpaceBytes>> SpaceBytes::open(const std::string& path) {
   std::array<char, 8> first{};
   if (!json::is_packed({first.data(), made->read(0, first)})) return made;
   made->size_ = 0;
-  if (Result<void> done = made->inflate(path); !done) return done.error();
+  TRY(made->inflate(path));
   return made;
 }
 
@@ -37,8 +37,7 @@ std::unique_ptr<SpaceBytes> SpaceBytes::from_memory(std::span<const char> bytes)
 }
 
 Result<void> SpaceBytes::inflate(const std::string& path) {
-  Result<std::unique_ptr<json::ByteSource>> source = json::ByteSource::open(path);
-  if (!source) return source.error();
+  std::unique_ptr<json::ByteSource> source = TRY(json::ByteSource::open(path));
   file_.reset(std::tmpfile());
   const auto no_room = [&] {
     return Error{fmt::format("{}: cannot be unpacked to a temporary file: {}; make room, or unpack it first", path,
@@ -47,7 +46,7 @@ Result<void> SpaceBytes::inflate(const std::string& path) {
   if (file_ == nullptr) return no_room();
   std::vector<char> part(1U << 20);
   for (;;) {
-    const Result<std::size_t> count = (*source)->read(part);
+    const Result<std::size_t> count = source->read(part);
     if (!count) {
       if (size_ == 0) return count.error();
       broken_off_ = count.message();

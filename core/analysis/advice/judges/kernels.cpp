@@ -29,30 +29,28 @@ struct KernelChains {
 };
 
 Result<KernelChains> find_chains(const Judgement& judgement, const KernelSum& kernels) {
-  const auto graph = session_graph(judgement.query);
-  if (!graph) return graph.error();
+  const auto graph = TRY(session_graph(judgement.query));
   std::set<StringId> names;
   std::set<TrackNumber> tracks;
   for (const Hotspot* row : kernels.rows) {
     names.insert(row->name);
     tracks.insert(row->tracks.begin(), row->tracks.end());
   }
-  const auto is_one = [&](NodeIndex node) { return node != kNoNode && names.contains((*graph)->names[node]); };
+  const auto is_one = [&](NodeIndex node) { return node != kNoNode && names.contains(graph->names[node]); };
   KernelChains chains;
-  ChangedGraph changed(**graph);
-  for (const GraphLane& lane : (*graph)->lanes) {
+  ChangedGraph changed(*graph);
+  for (const GraphLane& lane : graph->lanes) {
     if (lane.is_thread || !tracks.contains(lane.track)) continue;
     for (NodeIndex node = lane.first; node < lane.first + lane.count; ++node) {
-      if (!is_one(node) || !is_one((*graph)->server_before[node])) continue;
+      if (!is_one(node) || !is_one(graph->server_before[node])) continue;
       ++chains.count;
-      chains.total_ns += (*graph)->end_ns[node] - (*graph)->begin_ns[node];
-      changed.scale(**graph, node, 0);
+      chains.total_ns += graph->end_ns[node] - graph->begin_ns[node];
+      changed.scale(*graph, node, 0);
     }
   }
   if (chains.count == 0) return chains;
-  const auto replay = GraphReplay::run(judgement.query, **graph, changed);
-  if (!replay) return replay.error();
-  chains.saved_ns = std::clamp<std::int64_t>((*graph)->end_of_all_ns - (*replay)->end_of_all_ns(), 0, chains.total_ns);
+  const auto replay = TRY(GraphReplay::run(judgement.query, *graph, changed));
+  chains.saved_ns = std::clamp<std::int64_t>(graph->end_of_all_ns - replay->end_of_all_ns(), 0, chains.total_ns);
   return chains;
 }
 
@@ -89,13 +87,12 @@ void rest_on(Finding& found, const Judgement& judgement, const KernelSum& kernel
 Result<void> judge_chains(const Judgement& judgement, const DeviceSum& device, const KernelSum& kernels) {
   const double least = rule_of(RuleId::unfused_kernels).threshold * static_cast<double>(device.active_ns());
   if (kernels.count < 2 || static_cast<double>(kernels.total_ns) <= least) return {};
-  const auto chains = find_chains(judgement, kernels);
-  if (!chains) return chains.error();
-  if (static_cast<double>(chains->total_ns) <= least) return {};
-  Finding found = judgement.finding(RuleId::unfused_kernels, device, static_cast<double>(chains->saved_ns));
-  found.count = chains->count;
+  const auto chains = TRY(find_chains(judgement, kernels));
+  if (static_cast<double>(chains.total_ns) <= least) return {};
+  Finding found = judgement.finding(RuleId::unfused_kernels, device, static_cast<double>(chains.saved_ns));
+  found.count = chains.count;
   found.headline = fmt::format("{} elementwise, copy and reduction kernels come right after another, {}",
-                               format_count(chains->count), duration_text(chains->total_ns));
+                               format_count(chains.count), duration_text(chains.total_ns));
   found.tab = "unfused kernels";
   rest_on(found, judgement, kernels);
   judgement.tell(std::move(found));

@@ -52,16 +52,14 @@ Result<void> judge_memory(const QueryContext& query, Advice& advice) {
     return lane.schema && lane.event_count > 0 && (lane.schema->find(Role::reserved) || is_failure_table(*lane.schema));
   };
   if (std::ranges::none_of(query.snapshot->lanes, tells)) return {};
-  const auto usage = memory_usage(whole);
-  if (!usage) return usage.error();
-  const auto pressure = memory_pressure(whole, **usage);
-  if (!pressure) return pressure.error();
-  if (!pressure->failures.empty()) {
+  const auto usage = TRY(memory_usage(whole));
+  const auto pressure = TRY(memory_pressure(whole, *usage));
+  if (!pressure.failures.empty()) {
     advice.judged.push_back(&rule_of(RuleId::out_of_memory));
-    advice.findings.push_back(failed_request(*query.snapshot, *pressure));
+    advice.findings.push_back(failed_request(*query.snapshot, pressure));
   }
   bool any_held = false;
-  for (const PoolPressure& pool : pressure->pools) {
+  for (const PoolPressure& pool : pressure.pools) {
     if (pool.reserved == 0) continue;
     any_held = true;
     const AdviceRule& rule = rule_of(RuleId::held_memory);
@@ -69,7 +67,7 @@ Result<void> judge_memory(const QueryContext& query, Advice& advice) {
     const bool scattered = share > rule.threshold && pool.free >= kLeastBytes;
     if (!scattered && pool.empty_bytes < kLeastBytes) continue;
     Finding found = memory_finding(RuleId::held_memory, pool.name);
-    found.device = (*usage)->pools[pool.pool].device;
+    found.device = usage->pools[pool.pool].device;
     found.count = std::max<std::uint64_t>(1, pool.empty_segments);
     if (scattered) {
       found.headline = fmt::format("{}: {} of {} reserved are free at the peak, {} together at most", pool.name,

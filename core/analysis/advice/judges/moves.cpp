@@ -413,10 +413,9 @@ Result<void> judge_moves(const Judgement& judgement, const std::vector<DeviceSum
     if (copies && !device.has_streams) judge_alone(judgement, device, nullptr, 0);
     const bool one_by_one = copies && device.has_streams, communicates = communication.is_of(device);
     if (!one_by_one && !communicates) continue;
-    const auto moves = device_moves(judgement.query, device, judgement.range);
-    if (!moves) return moves.error();
-    if (one_by_one) judge_copies(judgement, device, *moves);
-    if (communicates) communication.add(device, *moves);
+    const auto moves = TRY(device_moves(judgement.query, device, judgement.range));
+    if (one_by_one) judge_copies(judgement, device, moves);
+    if (communicates) communication.add(device, moves);
   }
   communication.tell();
   return {};

@@ -43,15 +43,14 @@ struct OperationSum {
 }  // namespace
 
 Result<void> judge_operations(const Judgement& judgement, const std::vector<DeviceSum>& devices) {
-  const auto rows = tenstorrent::operation_performance(judgement.query, judgement.range);
-  if (!rows) return rows.error();
-  if (rows->empty()) return {};
+  const auto rows = TRY(tenstorrent::operation_performance(judgement.query, judgement.range));
+  if (rows.empty()) return {};
   judgement.judged(RuleId::slow_operations);
   std::int64_t most_cores = 0;
-  for (const OperationPerformance& row : *rows) most_cores = std::max(most_cores, row.cores.value_or(0));
+  for (const OperationPerformance& row : rows) most_cores = std::max(most_cores, row.cores.value_or(0));
   for (const DeviceSum& device : devices) {
     std::map<std::pair<std::string, std::string>, OperationSum> sums;
-    for (const OperationPerformance& row : *rows) {
+    for (const OperationPerformance& row : rows) {
       if (row.device_label != device.device) continue;
       const double saving = saving_of(row, most_cores);
       if (saving <= 0) continue;

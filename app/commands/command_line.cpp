@@ -150,7 +150,7 @@ int CommandRun::fail_usage(const std::string& command, const std::string& messag
 
 std::ostream& CommandRun::data_out() const { return streams.out_is_terminal ? streams.out : exact_stream(streams.out); }
 
-void CommandRun::say(const std::string& line) const {
+void CommandRun::inform(const std::string& line) const {
   if (!quiet) streams.err << line << '\n';
 }
 

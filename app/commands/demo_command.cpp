@@ -24,7 +24,7 @@ struct DemoOptions {
   bool window = false;
   int width = 1600;
   int height = 900;
-  std::function<void(const std::string&)> say;  // one line for each thing done
+  std::function<void(const std::string&)> inform;  // one line for each thing done
 };
 
 constexpr std::uint64_t kLiveEvents = 20'000;  // a live picture is worth taking from here on
@@ -74,18 +74,18 @@ class DemoClient final : public render::FrameClient {
     const SessionTab& tab = workspace.tab(0);
     const std::uint64_t events = tab.snapshot->event_count;
     if (stage_ == Stage::connect && (events >= kLiveEvents || tab.live == LiveState::ended)) {
-      say(fmt::format("connected to {}: {} so far", options_.address, events_and_span(tab)));
+      inform(fmt::format("connected to {}: {} so far", options_.address, events_and_span(tab)));
       picture(ui, "1-live.png");
       stage_ = Stage::capture;
     } else if (stage_ == Stage::capture && tab.live == LiveState::ended && app_.settled()) {
       captured_ = events;
-      say(fmt::format("captured: {}", events_and_span(tab)));
+      inform(fmt::format("captured: {}", events_and_span(tab)));
       picture(ui, "2-captured.png");
       workspace.save(0, session_);
       stage_ = Stage::save;
     } else if (stage_ == Stage::save && !workspace.saving(0) && app_.settled()) {
-      say(fmt::format("saved: {} ({})", session_,
-                      format_bytes(static_cast<double>(std::filesystem::file_size(session_)))));
+      inform(fmt::format("saved: {} ({})", session_,
+                         format_bytes(static_cast<double>(std::filesystem::file_size(session_)))));
       picture(ui, "3-saved.png");
       workspace.close(0, true);
       workspace.open(session_);
@@ -95,7 +95,7 @@ class DemoClient final : public render::FrameClient {
       if (events != captured_) {
         return end(Error{fmt::format("the saved session holds {} events, {} were captured", events, captured_)});
       }
-      say(fmt::format("reopened: {}, the same {} events", session_, format_count(events)));
+      inform(fmt::format("reopened: {}, the same {} events", session_, format_count(events)));
       end({});
     }
   }
@@ -109,15 +109,15 @@ class DemoClient final : public render::FrameClient {
     ui.take_picture([this, path = file(name)](const Result<render::Picture>& image) {
       if (!image) return end(image.error());
       if (Result<void> written = render::write_png(*image, path); !written) return end(written.error());
-      say(fmt::format("picture: {}", path));
+      inform(fmt::format("picture: {}", path));
     });
   }
 
   [[nodiscard]] std::string file(const char* name) const {
     return (std::filesystem::path(options_.folder) / name).string();
   }
-  void say(const std::string& line) const {
-    if (options_.say) options_.say(line);
+  void inform(const std::string& line) const {
+    if (options_.inform) options_.inform(line);
   }
 
   const DemoOptions& options_;
@@ -152,7 +152,7 @@ CommandAction declare_demo(command_line::OptionSet& options) {
   options.add_flag("--window", demo->window, "Show it in a window");
   return [demo](const CommandRun& run) {
     DemoOptions demo_options = *demo;
-    demo_options.say = [&run](const std::string& line) { run.say(line); };
+    demo_options.inform = [&run](const std::string& line) { run.inform(line); };
     const Result<void> done = run_demo(demo_options);
     return done ? kExitDone : run.fail(done.message());
   };

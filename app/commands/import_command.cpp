@@ -73,12 +73,12 @@ int ImportCommand::run(const CommandRun& run) const {
                                    snapshot->end_ns - snapshot->begin_ns, quality_json(*snapshot));
     return kExitDone;
   }
-  run.say(fmt::format("{}: {} events over {}", file, format_count(count_passing(*snapshot, nullptr)),
-                      format_duration(static_cast<double>(snapshot->end_ns - snapshot->begin_ns))));
+  run.inform(fmt::format("{}: {} events over {}", file, format_count(count_passing(*snapshot, nullptr)),
+                         format_duration(static_cast<double>(snapshot->end_ns - snapshot->begin_ns))));
   const std::size_t findings = snapshot->quality.size();
   if (findings > 0 && file != kStandardStream) {
-    run.say(fmt::format("The data-quality report has {} {}: accelscope ingest-check {}", findings,
-                        findings == 1 ? "entry" : "entries", file));
+    run.inform(fmt::format("The data-quality report has {} {}: accelscope ingest-check {}", findings,
+                           findings == 1 ? "entry" : "entries", file));
   }
   return kExitDone;
 }

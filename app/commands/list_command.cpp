@@ -72,7 +72,7 @@ void print_entries(std::ostream& out, const std::vector<LibraryEntry>& entries) 
 Result<void> look_into_entries(std::vector<LibraryEntry>& entries, const CommandRun& run) {
   const std::string state = state_directory(process_environment());
   FoundHeadlines known(state.empty() ? "" : (std::filesystem::path(state) / "headlines.txt").string());
-  if (Result<void> loaded = known.load(); !loaded) run.say(loaded.message());
+  if (Result<void> loaded = known.load(); !loaded) run.inform(loaded.message());
   std::vector<std::string> problems;
   Result<void> done = with_progress("Looking into sessions", run, [&](JobControl& job) -> Result<void> {
     WorkerPool pool;
@@ -87,7 +87,7 @@ Result<void> look_into_entries(std::vector<LibraryEntry>& entries, const Command
     }
     return {};
   });
-  for (const std::string& problem : problems) run.say(capture::wire::printable(problem, kLongestProblem));
+  for (const std::string& problem : problems) run.inform(capture::wire::printable(problem, kLongestProblem));
   return done;
 }
 
@@ -102,13 +102,13 @@ int ListCommand::run(const CommandRun& run) const {
     for (const LibraryEntry& entry : scan.entries) text += (text.size() > 1 ? ",\n" : "\n") + json_of(entry);
     run.streams.out << text << "\n]\n";
   } else if (scan.entries.empty()) {
-    run.say(fmt::format("{}: no session is there", joined(folders)));
+    run.inform(fmt::format("{}: no session is there", joined(folders)));
   } else {
     print_entries(run.streams.out, scan.entries);
   }
   for (const LibraryEntry& entry : scan.entries) {
     for (const std::string& wrong : {entry.problem, entry.remark}) {
-      if (!wrong.empty()) run.say(capture::wire::printable(wrong, kLongestProblem));
+      if (!wrong.empty()) run.inform(capture::wire::printable(wrong, kLongestProblem));
     }
   }
   for (const std::string& problem : scan.problems) (void)run.fail(capture::wire::printable(problem, kLongestProblem));

@@ -10,20 +10,20 @@
 namespace accelscope::app {
 namespace {
 
-Result<void> draw_for_client(const ScreenshotWish& wish) {
-  if (wish.inputs.size() != 1) {
+Result<void> draw_for_client(const ScreenshotIntent& intent) {
+  if (intent.inputs.size() != 1) {
     return Error{"a picture is of one file; import the files into one session first: accelscope import A B -o S.accel"};
   }
   ScreenshotOptions options;
-  options.input = wish.inputs.front();
-  options.output = wish.output;
-  options.width = wish.width;
-  options.height = wish.height;
-  options.theme = wish.light ? render::ThemeKind::light : render::ThemeKind::dark;
-  options.range = wish.range;
-  options.panels = wish.panels;
-  options.select = wish.select;
-  options.search = wish.search;
+  options.input = intent.inputs.front();
+  options.output = intent.output;
+  options.width = intent.width;
+  options.height = intent.height;
+  options.theme = intent.light ? render::ThemeKind::light : render::ThemeKind::dark;
+  options.range = intent.range;
+  options.panels = intent.panels;
+  options.select = intent.select;
+  options.search = intent.search;
   return take_screenshot(options);
 }
 

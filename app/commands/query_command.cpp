@@ -91,7 +91,7 @@ int QueryCommand::ask(SqlSession& sql_session, const CommandRun& run) const {
   }
   if (!done) return run.fail("SQL: " + done.message());
   output->finish();
-  if (const std::string note = sql_session.note(); !note.empty()) run.say("accelscope: " + input + ": " + note);
+  if (const std::string note = sql_session.note(); !note.empty()) run.inform("accelscope: " + input + ": " + note);
   return kExitDone;
 }
 
@@ -100,7 +100,7 @@ int QueryCommand::run(const CommandRun& run) const {
   if (!session) return run.fail(session.message());
   const auto filtered = make_filter(filter, *session->store);
   if (!filtered) return run.fail(filtered.message());
-  if (!filter.empty()) run.say(fmt::format("accelscope: {}: {}", input, filtered->text()));
+  if (!filter.empty()) run.inform(fmt::format("accelscope: {}: {}", input, filtered->text()));
   WorkerPool pool;
   SqlSession sql_session(*session->store, session->store->snapshot(), pool, filtered->mask);
   if (!sql.empty() && !tables) return ask(sql_session, run);

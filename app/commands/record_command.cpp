@@ -109,7 +109,7 @@ void print_report(const CommandRun& run, const capture::client::RecordReport& re
                   format_bytes(static_cast<double>(report.memory_bytes)));
   if (report.results_files > 0) line += fmt::format(", {} files brought back", report.results_files);
   if (report.exit_status) line += fmt::format(", the program ended with status {}", *report.exit_status);
-  run.say(line);
+  run.inform(line);
 }
 
 // On the terminal; what is secret is typed without being seen.
@@ -172,8 +172,8 @@ int RecordCommand::run(const CommandRun& run) const {
     };
   }
   record_options.on_recovery = [&run](const capture::client::Recoverable& recoverable) {
-    run.say(fmt::format("{}: takes up the recording that was interrupted, {} events of {} so far", recoverable.folder,
-                        format_count(recoverable.events), recoverable.title));
+    run.inform(fmt::format("{}: takes up the recording that was interrupted, {} events of {} so far",
+                           recoverable.folder, format_count(recoverable.events), recoverable.title));
   };
   if (!run.quiet) {
     const bool output_is_taken = run.json || *name == kStandardStream;

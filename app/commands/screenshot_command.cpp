@@ -87,7 +87,7 @@ int ScreenshotCommand::run(const CommandRun& run) const {
                                    screenshot.width, screenshot.height);
     return kExitDone;
   }
-  run.say(fmt::format("{}: {} x {} pixels", name, screenshot.width, screenshot.height));
+  run.inform(fmt::format("{}: {} x {} pixels", name, screenshot.width, screenshot.height));
   return kExitDone;
 }
 

@@ -115,7 +115,7 @@ int SimulateCommand::run(const CommandRun& run) const {
   const std::string what = is_session ? fmt::format("{} events over {}", format_count(session.events),
                                                     format_duration(static_cast<double>(session.ns)))
                                       : format_bytes(static_cast<double>(size));
-  run.say(fmt::format("{}: {}", name, what));
+  run.inform(fmt::format("{}: {}", name, what));
   return kExitDone;
 }
 

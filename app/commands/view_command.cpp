@@ -160,7 +160,7 @@ struct ViewCommand {
  private:
   [[nodiscard]] Result<std::string> chosen_format(const CommandRun& run) const;
   [[nodiscard]] Result<std::vector<std::string>> chosen_inputs() const;
-  void say_unneeded(const CommandRun& run) const;
+  void inform_unneeded(const CommandRun& run) const;
   int write_summaries(const std::vector<std::string>& paths, const OpenSessionOptions& options, bool as_json,
                       const CommandRun& run) const;
   int write_session(const std::vector<std::string>& paths, const OpenSessionOptions& options,
@@ -190,12 +190,12 @@ Result<std::vector<std::string>> ViewCommand::chosen_inputs() const {
   return Error{"a file is missing: FILE, or -n NEFF -s NTFF, or -d FOLDER"};
 }
 
-void ViewCommand::say_unneeded(const CommandRun& run) const {
+void ViewCommand::inform_unneeded(const CommandRun& run) const {
   for (const auto& [name, value] :
        {std::pair{"--db-endpoint", &db_endpoint}, {"--db-org", &db_org}, {"--port", &port}}) {
-    if (!value->empty()) run.say(fmt::format("{} is not needed: there is no server and no database to reach", name));
+    if (!value->empty()) run.inform(fmt::format("{} is not needed: there is no server and no database to reach", name));
   }
-  if (perfetto_flows) run.say("--show-perfetto-flows is not needed: traces have their dependencies");
+  if (perfetto_flows) run.inform("--show-perfetto-flows is not needed: traces have their dependencies");
 }
 
 int ViewCommand::write_summaries(const std::vector<std::string>& paths, const OpenSessionOptions& options, bool as_json,
@@ -206,7 +206,7 @@ int ViewCommand::write_summaries(const std::vector<std::string>& paths, const Op
   for (const std::string& input : paths) {
     const auto session = open_input({input}, options, run);
     if (!session) return run.fail(session.message());
-    if (memory_tracker) run.say(fmt::format("{}: {}", input, memory_tracker_note(*session->store->snapshot())));
+    if (memory_tracker) run.inform(fmt::format("{}: {}", input, memory_tracker_note(*session->store->snapshot())));
     const auto part = make_filter(filter, *session->store);
     if (!part) return run.fail(fmt::format("{}: {}", input, part.message()));
     auto summary = printed_summary(*session->store, session->title, *part);
@@ -238,7 +238,7 @@ int ViewCommand::write_session(const std::vector<std::string>& paths, const Open
   const auto session = open_input(paths, options, run);
   if (!session) return run.fail(session.message());
   const auto snapshot = session->store->snapshot();
-  if (memory_tracker) run.say(memory_tracker_note(*snapshot));
+  if (memory_tracker) run.inform(memory_tracker_note(*snapshot));
   if (auto saved = save_session(*session->store, target->path(), run); !saved) return run.fail(saved.message());
   if (auto given = target->finish(run); !given) return run.fail(given.message());
   if (run.json && path != kStandardStream) {
@@ -246,8 +246,8 @@ int ViewCommand::write_session(const std::vector<std::string>& paths, const Open
                                    count_passing(*snapshot, nullptr), snapshot->end_ns - snapshot->begin_ns);
     return kExitDone;
   }
-  run.say(fmt::format("{}: {} events over {}", path, format_count(count_passing(*snapshot, nullptr)),
-                      format_duration(static_cast<double>(snapshot->end_ns - snapshot->begin_ns))));
+  run.inform(fmt::format("{}: {} events over {}", path, format_count(count_passing(*snapshot, nullptr)),
+                         format_duration(static_cast<double>(snapshot->end_ns - snapshot->begin_ns))));
   return kExitDone;
 }
 
@@ -266,7 +266,7 @@ int ViewCommand::write_table(const CommandRun& run) const {
     if (!names) return run.fail_usage("view", "--by: " + names.message());
     columns.insert(columns.end(), names->begin(), names->end());
   }
-  say_unneeded(run);
+  inform_unneeded(run);
   OpenSessionOptions options = input_options;
   options.neff = neff;
   return view_table(
@@ -286,7 +286,7 @@ int ViewCommand::run(const CommandRun& run) const {
   const auto paths = chosen_inputs();
   if (!paths) return run.fail_usage("view", paths.message());
   if (auto roots = check_source_roots(input_options.source_roots); !roots) return run.fail(roots.message());
-  say_unneeded(run);
+  inform_unneeded(run);
   OpenSessionOptions options = input_options;
   options.neff = neff;
   if (memory_tracker) options.converter_options.emplace_back("--enable-memory-tracker");

@@ -165,15 +165,15 @@ void FileDialog::draw_places(Ui& ui, Rect area) {
   Rect rest = area.inset(ui.px(4), ui.px(4));
   for (std::size_t i = 0; i < places_.size() && rest.height() > ui.px(size::kSmallControl); ++i) {
     const Rect row = rest.cut_top(ui.px(size::kSmallControl));
-    const Interaction hand = interact(ui, "file_dialog.place." + std::to_string(i), row);
+    const Interaction response = interact(ui, "file_dialog.place." + std::to_string(i), row);
     const bool here = places_[i].path == folder_;
-    if (here || hand.hovered) fill(ui, row, ui.colour(here ? Colour::accent_bg : Colour::bg3), size::kChipRadius);
+    if (here || response.hovered) fill(ui, row, ui.colour(here ? Colour::accent_bg : Colour::bg3), size::kChipRadius);
     Rect place = row.inset(ui.px(8), 0);
     draw_icon(ui, place.cut_left(ui.px(16)), icon::kFolder, ui.colour(Colour::text2));
     place.cut_left(ui.px(6));
     draw_text(ui, place, places_[i].name, {.fit = Fit::middle});
-    tooltip(ui, hand, row, places_[i].path);
-    if (hand.clicked) go_to(places_[i].path);
+    tooltip(ui, response, row, places_[i].path);
+    if (response.clicked) go_to(places_[i].path);
   }
 }
 

@@ -271,8 +271,8 @@ void ConnectForm::prepare(Ui& ui) {
   problems_ = check_form(form_, facts_);
 }
 
-bool ConnectForm::draw(Ui& ui, const Rect& head, Rect area, const std::function<void(std::string)>& say) {
-  wish_ = Wish::none;
+bool ConnectForm::draw(Ui& ui, const Rect& head, Rect area, const std::function<void(std::string)>& inform) {
+  intent_ = Intent::none;
   FocusScope keyboard(ui, "connect");
   const bool clicked = ui.input().down(MouseButton::left) && area.contains(ui.input().mouse);
   touched_ = touched_ || (keyboard.lives() && (clicked || (ui.typing() && !ui.input().text.empty())));
@@ -291,7 +291,7 @@ bool ConnectForm::draw(Ui& ui, const Rect& head, Rect area, const std::function<
       draw_what(layout);
       draw_how(layout);
     }
-    draw_command(layout, say);
+    draw_command(layout, inform);
     if (const auto place = keyboard.moved_to()) scroll.show(place->inset(0, -ui.px(8)));
     if (layout.used() != content_height_) {
       content_height_ = layout.used();
@@ -302,12 +302,12 @@ bool ConnectForm::draw(Ui& ui, const Rect& head, Rect area, const std::function<
     horizontal_line(ui, area.x0 - beyond, area.x1 + beyond, foot.y0, ui.colour(Colour::line1));
   }
   draw_foot(ui, foot);
-  if (keyboard.lives() && ui.pressed(Key::enter, {.ctrl = true}, false)) wish_ = Wish::start;
+  if (keyboard.lives() && ui.pressed(Key::enter, {.ctrl = true}, false)) intent_ = Intent::start;
   draw_naming(ui);
   return fulfil();
 }
 
-void ConnectForm::draw_command(FormLayout& layout, const std::function<void(std::string)>& say) {
+void ConnectForm::draw_command(FormLayout& layout, const std::function<void(std::string)>& inform) {
   Ui& ui = layout.ui();
   const capture::client::CapturePlan plan = plan_of(form_, facts_);
   const std::vector<std::string> words = capture::client::record_command(plan, file_of_title(title_of_plan(plan)));
@@ -334,7 +334,7 @@ void ConnectForm::draw_command(FormLayout& layout, const std::function<void(std:
     std::string text;
     for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
     ui.copy_to_clipboard(text);
-    say("Copied the command");
+    inform("Copied the command");
   }
   for (const std::string& line : lines) {
     draw_text(ui, inside.cut_top(ui.px(kCommandLine)), line,
@@ -377,19 +377,19 @@ void ConnectForm::draw_foot(Ui& ui, Rect foot) {
   if (button(ui, id("save"), row.cut_left(button_width(ui, save)), save)) ask_for_name(Naming::save, configuration_);
   row.cut_left(ui.px(12));
   if (!ready) draw_text(ui, row, why, kHintTextRight);
-  if (live && button(ui, id("add"), add_place, add)) wish_ = Wish::add;
-  if (begins && button(ui, id("start_paused"), paused_place, paused)) wish_ = Wish::start_paused;
-  if (button(ui, id("start"), start_place, start_options)) wish_ = Wish::start;
+  if (live && button(ui, id("add"), add_place, add)) intent_ = Intent::add;
+  if (begins && button(ui, id("start_paused"), paused_place, paused)) intent_ = Intent::start_paused;
+  if (button(ui, id("start"), start_place, start_options)) intent_ = Intent::start;
 }
 
 bool ConnectForm::fulfil() {
-  if (wish_ == Wish::none) return false;
+  if (intent_ == Intent::none) return false;
   nags_ = !problems_.empty();
   if (nags_) return false;
-  if (wish_ == Wish::add) {
+  if (intent_ == Intent::add) {
     workspace_.add_agents(*workspace_.active_index(), places_of(form_));
   } else {
-    workspace_.connect(plan_of(form_, facts_, wish_ == Wish::start_paused), configuration_);
+    workspace_.connect(plan_of(form_, facts_, intent_ == Intent::start_paused), configuration_);
   }
   return true;
 }

@@ -119,7 +119,8 @@ class ConnectForm {
 
   // Fills the area, scrolling when it must; the configurations are in the head. True when the user has asked to start
   // (the workspace is connecting).
-  bool draw(render::Ui& ui, const render::Rect& head, render::Rect area, const std::function<void(std::string)>& say);
+  bool draw(render::Ui& ui, const render::Rect& head, render::Rect area,
+            const std::function<void(std::string)>& inform);
 
   void focus() noexcept { focus_now_ = true; }
   void show_place(const std::string& places);  // as typed on the command line: "local", "ssh://box", "A:1,B:1"
@@ -130,7 +131,7 @@ class ConnectForm {
 
  private:
   enum class Naming : std::uint8_t { none, save, rename };
-  enum class Wish : std::uint8_t { none, start, start_paused, add };
+  enum class Intent : std::uint8_t { none, start, start_paused, add };
 
   void prepare(render::Ui& ui);
   void show(const Configuration& configuration);
@@ -156,7 +157,7 @@ class ConnectForm {
   void draw_checks(FormLayout& layout, const capture::request::KindFacts& kind);
   void draw_limits(FormLayout& layout);
 
-  void draw_command(FormLayout& layout, const std::function<void(std::string)>& say);
+  void draw_command(FormLayout& layout, const std::function<void(std::string)>& inform);
   void draw_foot(render::Ui& ui, render::Rect foot);
   [[nodiscard]] bool fulfil();  // the wish of this frame; true when the form has done its work
   // A field in a line of its own, with what is wrong under it.
@@ -177,7 +178,7 @@ class ConnectForm {
   bool nags_ = false;     // a start was tried: what is missing is marked too
   bool touched_ = false;  // by a click or a letter since it was shown
   bool brings_results_ = false;
-  Wish wish_ = Wish::none;
+  Intent intent_ = Intent::none;
   render::TextCaret script_caret_;
   float content_height_ = 0;
   float foot_height_ = 0;

@@ -179,7 +179,7 @@ void ConnectForm::draw_host(FormLayout& layout, std::string& hosts, std::string_
                   .mono = true,
                   .error = (touched_ && malformed) || (nags_ && problem(FormField::host) != nullptr),
                   .focus_now = std::exchange(focus_now_, false)});
-  if (typed.submitted) wish_ = Wish::start;
+  if (typed.submitted) intent_ = Intent::start;
   if (ssh) {
     text_input(ui, id("ssh_config"), second, form_.ssh_config_file,
                {.placeholder = "ssh's own", .icon = icon::kFile, .mono = true});

@@ -198,9 +198,9 @@ int draw_session_head(Ui& ui, std::string_view name, const Rect& row, const Sess
 }
 
 Interaction draw_session_row(Ui& ui, std::string_view name, const Rect& row, const SessionRow& session) {
-  const Interaction hand = interact(ui, name, row);
+  const Interaction response = interact(ui, name, row);
   const bool chosen = session.is_chosen;
-  if (chosen || hand.hovered) fill(ui, row, ui.colour(chosen ? Colour::accent_bg : Colour::bg3));
+  if (chosen || response.hovered) fill(ui, row, ui.colour(chosen ? Colour::accent_bg : Colour::bg3));
   if (chosen) fill(ui, {row.x0, row.y0, row.x0 + ui.px(size::kAccentLine), row.y1}, ui.colour(Colour::accent));
   horizontal_line(ui, row.x0, row.x1, row.y1 - 1, ui.colour(Colour::line1));
   SessionCells cells = session_cells(ui, row);
@@ -210,15 +210,15 @@ Interaction draw_session_row(Ui& ui, std::string_view name, const Rect& row, con
   draw_tags(ui, name_line, session.tags);
   draw_text(ui, lines, session.below, {.style = TextStyle::small, .colour = Colour::text3, .fit = Fit::middle});
   draw_figures(ui, cells, session);
-  if (hand.hovered) set_cursor(Cursor::hand);
-  return hand;
+  if (response.hovered) set_cursor(Cursor::response);
+  return response;
 }
 
 void LibraryView::draw(Ui& ui, Library& library, Workspace& workspace, const PanelActions& actions, Rect head,
                        Rect area) {
   const Parts parts{ui, library, workspace, actions};
   if (!library.scanned()) library.scan_once();
-  text_input(ui, "library.search", head.cut_right(ui.px(kLibrarySearch)).middle(ui.px(size::kControl)), wish_.text,
+  text_input(ui, "library.search", head.cut_right(ui.px(kLibrarySearch)).middle(ui.px(size::kControl)), intent_.text,
              {.placeholder = "Name, device, tag or path", .icon = icon::kSearch});
   head.cut_right(ui.px(8));
   const ButtonOptions refresh{
@@ -275,12 +275,12 @@ void LibraryView::draw_words(const Parts& parts, Rect row) {
   const auto label = [&](std::string_view text) { row.cut_left(draw_text(ui, row, text, kHintText) + ui.px(8)); };
   if (!parts.library.projects().empty()) {
     label("Projects");
-    (void)choose_word(ui, "library.project", row, parts.library.projects(), wish_.project);
+    (void)choose_word(ui, "library.project", row, parts.library.projects(), intent_.project);
     row.cut_left(ui.px(8));
   }
   if (!parts.library.tags().empty()) {
     label("Tags");
-    (void)choose_word(ui, "library.tag", row, parts.library.tags(), wish_.tag);
+    (void)choose_word(ui, "library.tag", row, parts.library.tags(), intent_.tag);
   }
 }
 
@@ -302,7 +302,7 @@ void LibraryView::draw_edit(const Parts& parts, Rect row) {
                                                     : "Delete for good: ";
   const ButtonOptions cancel{.label = "Cancel", .kind = ButtonKind::flat};
   const ButtonOptions done{.label = erases ? "Delete the file" : "Keep", .kind = ButtonKind::primary};
-  const bool kept = button_right(ui, "library.edit.done", row, done, size::kSmallControl);
+  const bool retained = button_right(ui, "library.edit.done", row, done, size::kSmallControl);
   row.cut_right(ui.px(8));
   bool over = button_right(ui, "library.edit.cancel", row, cancel, size::kSmallControl);
   row.cut_right(ui.px(12));
@@ -310,7 +310,7 @@ void LibraryView::draw_edit(const Parts& parts, Rect row) {
                          {.colour = erases ? Colour::warning : Colour::text2, .fit = Fit::middle}) +
                ui.px(12));
   if (erases && ui.pressed(Key::escape, {}, false)) over = true;
-  bool submitted = kept;
+  bool submitted = retained;
   if (!erases) {
     const TextInputResult typed = text_input(ui, "library.edit.text", row.middle(ui.px(size::kControl)), edit_text_,
                                              {.focus_now = std::exchange(edit_begins_, false)});
@@ -344,7 +344,7 @@ void LibraryView::end_edit(const Parts& parts, const std::string& text) {
 void LibraryView::draw_rows(const Parts& parts, const Rect& whole) {
   Ui& ui = parts.ui;
   Rect area = whole;
-  const std::vector<const LibraryEntry*>& rows = parts.library.matching(wish_);
+  const std::vector<const LibraryEntry*>& rows = parts.library.matching(intent_);
   if (rows.empty()) {
     const Rect place = area.cut_top(std::min(area.height(), ui.px(kEmptyHeight)));
     if (!parts.library.scanned()) {
@@ -354,7 +354,7 @@ void LibraryView::draw_rows(const Parts& parts, const Rect& whole) {
                   "No session or profile lies in these folders: save or record one there.");
     } else {
       if (empty_state(ui, "library.no_match", place, icon::kSearch, "No session matches.", "Show all"))
-        wish_ = {.order = wish_.order, .descending = wish_.descending};
+        intent_ = {.order = intent_.order, .descending = intent_.descending};
     }
     return;
   }
@@ -365,10 +365,10 @@ void LibraryView::draw_rows(const Parts& parts, const Rect& whole) {
       fmt::format("{} of {}. Double click or Enter opens, Ctrl+click adds, a right click renames, tags and moves.",
                   format_count(rows.size()), format_count(parts.library.size())),
       kHintText);
-  const auto order = static_cast<int>(std::ranges::find(kOrders, wish_.order) - kOrders.begin());
+  const auto order = static_cast<int>(std::ranges::find(kOrders, intent_.order) - kOrders.begin());
   const int clicked =
       draw_session_head(ui, "library", list.cut_top(ui.px(size::kTableHead)),
-                        {.when = "Saved", .can_sort = true, .sorted_by = order, .descending = wish_.descending});
+                        {.when = "Saved", .can_sort = true, .sorted_by = order, .descending = intent_.descending});
   const std::vector<const LibraryEntry*> shown = rows;
   {
     ScrollArea scroll(ui, "library.rows", list, static_cast<float>(shown.size()) * ui.px(size::kSessionRow));
@@ -383,8 +383,8 @@ void LibraryView::draw_rows(const Parts& parts, const Rect& whole) {
   if (clicked < 0) return;
   const LibraryOrder wanted_order = kOrders[static_cast<std::size_t>(clicked)];
   const bool is_text = wanted_order == LibraryOrder::name || wanted_order == LibraryOrder::device;
-  wish_.descending = wish_.order == wanted_order ? !wish_.descending : !is_text;
-  wish_.order = wanted_order;
+  intent_.descending = intent_.order == wanted_order ? !intent_.descending : !is_text;
+  intent_.order = wanted_order;
 }
 
 void LibraryView::draw_row(const Parts& parts, const Rect& place, std::size_t index, const LibraryEntry& entry) {
@@ -398,25 +398,25 @@ void LibraryView::draw_row(const Parts& parts, const Rect& place, std::size_t in
     row.remark = "waits to be imported";
   }
   const std::string name = "library.row." + std::to_string(index);
-  const Interaction hand = draw_session_row(ui, name, place, row);
-  if (hand.clicked) {
+  const Interaction response = draw_session_row(ui, name, place, row);
+  if (response.clicked) {
     if (!ui.input().modifiers().ctrl) chosen_.clear();
     if (!chosen_.insert(entry.path).second) chosen_.erase(entry.path);
     cursor_ = index;
   }
-  if (hand.right_clicked) {
+  if (response.right_clicked) {
     if (!chosen_.contains(entry.path)) chosen_ = {entry.path};
     menu_path_ = entry.path;
     open_menu(ui, kLibraryMenu);
   }
-  if (hand.double_clicked) {
+  if (response.double_clicked) {
     chosen_ = {entry.path};
     open_chosen(parts);
   }
 }
 
 void LibraryView::open_chosen(const Parts& parts) {
-  for (const LibraryEntry* entry : std::vector(parts.library.matching(wish_))) {
+  for (const LibraryEntry* entry : std::vector(parts.library.matching(intent_))) {
     if (!chosen_.contains(entry->path)) continue;
     entry->is_session ? parts.workspace.open(entry->path) : parts.library.import(entry->path, {});
   }
@@ -424,7 +424,7 @@ void LibraryView::open_chosen(const Parts& parts) {
 
 void LibraryView::take_keys(const Parts& parts) {
   Ui& ui = parts.ui;
-  const std::vector<const LibraryEntry*>& rows = parts.library.matching(wish_);
+  const std::vector<const LibraryEntry*>& rows = parts.library.matching(intent_);
   if (ui.typing() || ui.keyboard_focus().by_keyboard || rows.empty()) return;
   const int step = (ui.pressed(Key::down) ? 1 : 0) - (ui.pressed(Key::up) ? 1 : 0);
   if (step != 0) {
@@ -442,7 +442,7 @@ void LibraryView::take_keys(const Parts& parts) {
 }
 
 void LibraryView::draw_menu(const Parts& parts) {
-  const std::vector<const LibraryEntry*>& rows = parts.library.matching(wish_);
+  const std::vector<const LibraryEntry*>& rows = parts.library.matching(intent_);
   const auto found = std::ranges::find_if(rows, [&](const auto* each) { return each->path == menu_path_; });
   if (found == rows.end()) return;
   const LibraryEntry& entry = **found;
@@ -499,7 +499,7 @@ void StartPage::draw(Ui& ui, Workspace& workspace, Library& library, ConnectForm
     horizontal_line(ui, card.x0, card.x1, inside.y0, ui.colour(Colour::line1));
     head.cut_left(draw_text(ui, head, "Connect and record", {.style = TextStyle::title}) + ui.px(16));
     inside.cut_bottom(ui.px(4));
-    form->draw(ui, head, inside, actions.say);
+    form->draw(ui, head, inside, actions.inform);
   }
   Rect title = rest.cut_top(ui.px(32));
   title.cut_left(draw_text(ui, title, "Accelscope", {.style = TextStyle::display}) + ui.px(16));
@@ -518,10 +518,10 @@ void StartPage::draw_doors(Ui& ui, Rect area, const std::function<void(std::stri
   for (const Door& door : kDoors) {
     const Rect card = area.cut_left(width);
     area.cut_left(gap);
-    const Interaction hand = interact(ui, door.name, card);
-    fill(ui, card, ui.colour(hand.hovered ? Colour::accent_bg : Colour::bg3), size::kCardRadius);
-    outline(ui, card, ui.colour(hand.hovered ? Colour::accent : Colour::line2), size::kCardRadius);
-    if (hand.hovered) set_cursor(Cursor::hand);
+    const Interaction response = interact(ui, door.name, card);
+    fill(ui, card, ui.colour(response.hovered ? Colour::accent_bg : Colour::bg3), size::kCardRadius);
+    outline(ui, card, ui.colour(response.hovered ? Colour::accent : Colour::line2), size::kCardRadius);
+    if (response.hovered) set_cursor(Cursor::response);
     Rect inside = card.inset(ui.px(14), ui.px(10));
     Rect head = inside.cut_top(inside.height() / 2);
     draw_icon(ui, head.cut_left(ui.px(20)), door.icon, ui.colour(Colour::accent), TextStyle::icon16);
@@ -533,7 +533,7 @@ void StartPage::draw_doors(Ui& ui, Rect area, const std::function<void(std::stri
     }
     draw_text(ui, head, door.title, {.style = TextStyle::heading});
     draw_text(ui, inside, door.hint, kLabelText);
-    if (hand.clicked) run(door.command);
+    if (response.clicked) run(door.command);
   }
 }
 
@@ -694,9 +694,9 @@ bool StartPage::draw_recent_row(Ui& ui, const Rect& place, std::size_t index, co
   for (const std::string& tag : {session.project, session.configuration}) {
     if (!tag.empty()) row.tags.push_back(tag);
   }
-  const Interaction hand = draw_session_row(ui, "start.recent.row." + std::to_string(index), place, row);
-  if (hand.clicked) cursor_ = index;
-  return hand.double_clicked;
+  const Interaction response = draw_session_row(ui, "start.recent.row." + std::to_string(index), place, row);
+  if (response.clicked) cursor_ = index;
+  return response.double_clicked;
 }
 
 }  // namespace accelscope::app

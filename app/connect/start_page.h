@@ -71,7 +71,7 @@ class LibraryView {
   void take_keys(const Parts& parts);
   void add_folder(const Parts& parts) const;
 
-  Library::Wish wish_;
+  Library::Intent intent_;
   std::set<std::string> chosen_;  // paths
   std::optional<std::size_t> cursor_;
   bool cursor_moved_ = false;

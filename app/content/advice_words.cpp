@@ -59,7 +59,8 @@ std::vector<FindingField> finding_fields(const Snapshot& snapshot, const Finding
       {"As a what-if", finding.change},
       {"Rests on", fmt::format("{} on {}, {}", counted_text(finding), named_tracks_text(snapshot, finding),
                                range_text(static_cast<double>(range.begin_ns), static_cast<double>(range.end_ns)))},
-      {"Told from", finding.told == rule.told ? fmt::format("{} ({})", finding.told, rule.source) : finding.told},
+      {"Told from",
+       finding.reported == rule.condition ? fmt::format("{} ({})", finding.reported, rule.source) : finding.reported},
       {"Read more", std::string(rule.page)}};
 }
 

@@ -102,16 +102,16 @@ std::shared_ptr<const ShownOperation> shown_operation(const CollectivesReport& r
   ShownOperation shown;
   const auto noise = instance.count < 2 ? std::nullopt : all.noise_ns(instance.last_rank, instance.second_rank);
   const std::int64_t alone = instance.last_arrival_ns - instance.second_last_ns;
-  const bool is_told = noise && static_cast<double>(alone) > *noise;
+  const bool is_reported = noise && static_cast<double>(alone) > *noise;
   shown.title = fmt::format("#{} first in", index);
-  if (is_told) shown.skew = "skew " + format_duration(static_cast<double>(instance.skew_ns()));
+  if (is_reported) shown.skew = "skew " + format_duration(static_cast<double>(instance.skew_ns()));
   shown.first_arrival_ns = instance.first_arrival_ns;
   shown.last_arrival_ns = instance.last_arrival_ns;
   for (const CollectiveCell& cell : all.cells_of(instance)) {
     if (cell.set_by_ns != 0) shown.one_clock = false;
     shown.parts.push_back({cell.event, cell.arrival_ns + cell.set_by_ns,
                            std::clamp(instance.transfer_begin_ns, cell.arrival_ns, cell.end_ns) + cell.set_by_ns,
-                           cell.end_ns + cell.set_by_ns, is_told && cell.rank == instance.last_rank});
+                           cell.end_ns + cell.set_by_ns, is_reported && cell.rank == instance.last_rank});
   }
   if (instance.count < 2) shown.one_clock = false;
   return std::make_shared<const ShownOperation>(std::move(shown));
@@ -180,11 +180,11 @@ StragglerText straggler_text(const CollectivesReport& report, const Snapshot& sn
   if (!report.straggler) {
     std::int64_t waited = 0;
     for (const RankLateness& each : report.ranks) waited += each.others_waited_ns;
-    const std::string told =
+    const std::string reported =
         report.below_noise == report.compared
             ? std::string("Every difference is below the residual of the clocks.")
             : fmt::format("Waits for the last to come cost {} together.", format_duration(static_cast<double>(waited)));
-    return {"No rank is a straggler.", told};
+    return {"No rank is a straggler.", reported};
   }
   const CollectiveRank& rank = all.ranks[*report.straggler];
   const RankLateness& late = report.ranks[*report.straggler];

@@ -48,7 +48,7 @@ namespace {
 
 // What was asked last does for what is seen now.
 bool DerivedValues::serves(const Question& wanted, const TimeRange& seen) const {
-  const Question& last = kept_.key;
+  const Question& last = retained_.key;
   return last.stretch_ns == wanted.stretch_ns && last.has_work == wanted.has_work &&
          last.has_launches == wanted.has_launches && last.range.begin_ns <= seen.begin_ns &&
          last.range.end_ns >= seen.end_ns && std::all_of(wanted.keys.begin(), wanted.keys.end(), [&](const auto& key) {
@@ -58,9 +58,9 @@ bool DerivedValues::serves(const Question& wanted, const TimeRange& seen) const 
 
 // The scale stays while the view moves; values of other data are no part of it.
 void DerivedValues::note_highest() {
-  if (noted_ == kept_.value) return;
-  noted_ = kept_.value;
-  if (std::exchange(noted_version_, kept_.value_version) != kept_.value_version) highest_.clear();
+  if (noted_ == retained_.value) return;
+  noted_ = retained_.value;
+  if (std::exchange(noted_version_, retained_.value_version) != retained_.value_version) highest_.clear();
   for (const auto& [key, values] : noted_->values) {
     for (const float value : values) {
       if (value > highest_[key]) highest_[key] = value;  // not a number is not
@@ -71,7 +71,7 @@ void DerivedValues::note_highest() {
 void DerivedValues::want(SessionAnalysis& analysis, const Snapshot& snapshot, const DerivedCounters& counters,
                          const render::TimeView& view, double stretch_pixels) {
   waits_ = false;
-  if (counters.empty()) return kept_.drop();
+  if (counters.empty()) return retained_.drop();
   const auto any = [&](auto is) { return std::any_of(counters.begin(), counters.end(), is); };
   const bool wants_work = any([](const auto& counter) { return counter->kind == DerivedCounter::Kind::mfu; });
   const bool wants_launches = any([](const auto& counter) { return counter->is_of_launches(); });
@@ -88,21 +88,21 @@ void DerivedValues::want(SessionAnalysis& analysis, const Snapshot& snapshot, co
     wanted.keys.push_back(counter->key);
     counters_[counter->key] = counter;
   }
-  if (serves(wanted, shown(snapshot, view, 0, step))) wanted = kept_.key;
+  if (serves(wanted, shown(snapshot, view, 0, step))) wanted = retained_.key;
   DerivedCounters asked;
   for (const std::string& key : wanted.keys) asked.push_back(counters_.at(key));
   const auto add = [asked, work, launches, range = wanted.range, step](const QueryContext& query) {
     return add_up(query, asked, {work.get(), launches.get()}, range, step);
   };
   const auto found = analysis.ask(
-      kept_, wanted, {.of = of, .is_let_end = true, .tells_itself = true, .priority = Priority::drawing}, add);
+      retained_, wanted, {.of = of, .is_let_end = true, .tells_itself = true, .priority = Priority::drawing}, add);
   if (found) note_highest();
 }
 
 const std::vector<float>* DerivedValues::values_of(const DerivedCounter& counter) const {
-  if (!kept_.value) return nullptr;
-  const auto found = kept_.value->values.find(counter.key);
-  return found == kept_.value->values.end() ? nullptr : &found->second;
+  if (!retained_.value) return nullptr;
+  const auto found = retained_.value->values.find(counter.key);
+  return found == retained_.value->values.end() ? nullptr : &found->second;
 }
 
 bool DerivedValues::strip(const DerivedCounter& counter, const render::TimeView& view,
@@ -117,8 +117,8 @@ bool DerivedValues::strip(const DerivedCounter& counter, const render::TimeView&
   strip.mean = strip.highest = 0;
   double count = 0;
   for (std::size_t x = 0; x < width; ++x) {
-    const double ns = view.ns(static_cast<double>(x) + 0.5) - static_cast<double>(kept_.value->range.begin_ns);
-    const double place = std::floor(ns / static_cast<double>(kept_.value->stretch_ns));
+    const double ns = view.ns(static_cast<double>(x) + 0.5) - static_cast<double>(retained_.value->range.begin_ns);
+    const double place = std::floor(ns / static_cast<double>(retained_.value->stretch_ns));
     if (place < 0 || place >= static_cast<double>(values.size())) continue;
     const float value = values[static_cast<std::size_t>(place)];
     if (std::isnan(value)) continue;

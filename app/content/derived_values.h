@@ -29,11 +29,11 @@ class DerivedValues {
   // Once per frame, with the counters that are seen. `stretch_pixels`: no stretch is narrower.
   void want(SessionAnalysis& analysis, const Snapshot& snapshot, const DerivedCounters& counters,
             const render::TimeView& view, double stretch_pixels);
-  [[nodiscard]] bool pending() const noexcept { return kept_.task.valid() || waits_; }
+  [[nodiscard]] bool pending() const noexcept { return retained_.task.valid() || waits_; }
   // Better values of the counter are to come: those of what came since, or the first.
-  [[nodiscard]] bool is_older() const { return kept_.is_older(); }
-  [[nodiscard]] const Answer* answer() const noexcept { return kept_.value.get(); }
-  [[nodiscard]] const std::string& error() const noexcept { return kept_.error; }
+  [[nodiscard]] bool is_older() const { return retained_.is_older(); }
+  [[nodiscard]] const Answer* answer() const noexcept { return retained_.value.get(); }
+  [[nodiscard]] const std::string& error() const noexcept { return retained_.error; }
   // A strip of the counter for the view; empty until there are values. False while there are none.
   [[nodiscard]] bool strip(const DerivedCounter& counter, const render::TimeView& view,
                            render::CounterStrip& strip) const;
@@ -53,7 +53,7 @@ class DerivedValues {
   void note_highest();
   [[nodiscard]] const std::vector<float>* values_of(const DerivedCounter& counter) const;
 
-  SessionAnalysis::Kept<Answer, Question> kept_;
+  SessionAnalysis::Retained<Answer, Question> retained_;
   std::map<std::string, std::shared_ptr<const DerivedCounter>> counters_;  // those that were seen, by key
   bool waits_ = false;                                                     // for what they are made of
   std::map<std::string, float> highest_;                                   // seen so far, by key

@@ -57,7 +57,7 @@ void EventLabels::add_names() {
     // The totals of a lane's first chunks: names mostly come again.
     const bool any = slices && lane.totals.stretches[0] > 0;
     const NameTotals::Stretch stretch = any ? lane.data->totals.stretch(0, 0) : NameTotals::Stretch{};
-    ShortNames* names = stretch.kept ? &names_[lane.schema->name] : nullptr;
+    ShortNames* names = stretch.retained ? &names_[lane.schema->name] : nullptr;
     if (names == nullptr || next_total_ >= stretch.size || names->size() > kMostNames) {
       ++next_lane_;
       next_total_ = 0;
@@ -92,7 +92,7 @@ void EventLabels::take() {
   if (!task_.valid() || !task_.ready()) return;
   const auto found = task_.take();
   if (!found) return;  // asked for again as long as it is seen
-  if (texts_.size() > kMostKept) texts_.clear();
+  if (texts_.size() > kMostRetained) texts_.clear();
   for (const auto& [event, texts] : **found) texts_[event] = texts;
 }
 

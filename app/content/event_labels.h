@@ -31,7 +31,7 @@ class EventLabels final : public render::SliceLabels {
   using Texts = std::vector<std::string>;
   using Found = std::vector<std::pair<EventId, Texts>>;
   static constexpr std::size_t kMostAsked = 512;
-  static constexpr std::size_t kMostKept = 20'000;
+  static constexpr std::size_t kMostRetained = 20'000;
   static constexpr std::size_t kNamesPerFrame = 200;
   static constexpr std::size_t kMostNames = 20'000;  // that are compared: beyond, those that are drawn
 

@@ -70,7 +70,7 @@ void prepare_first_session(AppState& state) {
     }
   }
   if (options.select) {
-    tab->events->when_known(EventWish::selection, {*options.select}, [&state, tab, &options] {
+    tab->events->when_known(EventIntent::selection, {*options.select}, [&state, tab, &options] {
       const EventId event = *options.select;
       if (const std::string problem = tab->events->problem(event); !problem.empty()) {
         return state.workspace.notify(Severity::error, problem);
@@ -195,7 +195,7 @@ AppState::AppState(AppOptions app_options)
     commands.run(id);
   };
   actions.show_panel = [this](PanelId panel) { layout.show(panel); };
-  actions.say = [this](std::string text) { say(std::move(text)); };
+  actions.inform = [this](std::string text) { inform(std::move(text)); };
   actions.notify = [this](Severity severity, std::string text) { workspace.notify(severity, std::move(text)); };
   actions.choose_folder = [this](std::string title, std::function<void(const std::string&)> chosen) {
     file_dialog.show_folders(std::move(title), start_folder(), dialog_places(workspace), std::move(chosen));
@@ -232,7 +232,7 @@ AppState::AppState(AppOptions app_options)
   };
   actions.reveal = [this](EventId event) {
     if (tab() == nullptr) return;
-    SessionTab& session = in_hand(*tab());
+    SessionTab& session = in_progress(*tab());
     timeline_of(session).reveal(session, event);
   };
   add_commands(*this);
@@ -244,7 +244,7 @@ TabPanels& AppState::panels_of(SessionTab& session) {
   return *entry;
 }
 
-void AppState::say(std::string text) {
+void AppState::inform(std::string text) {
   toast = std::move(text);
   toast_until_s = now_s + kToastSeconds;
 }
@@ -280,18 +280,18 @@ void AppState::show_save_dialog(std::size_t index, bool then_close) {
   file_dialog.show(FileDialog::Purpose::save, workspace.suggested_path(index), dialog_places(workspace),
                    [this, id = workspace.id_of(index), then_close](const std::string& path) {
                      const std::optional<std::size_t> now = workspace.index_of(id);
-                     if (!now) return say("The session was closed meanwhile; nothing was saved");
+                     if (!now) return inform("The session was closed meanwhile; nothing was saved");
                      then_close ? workspace.save_and_close(*now, path) : workspace.save(*now, path);
                    });
 }
 
 void AppState::export_text(FileOffer offer) {
-  if (exporting.valid()) return say("The last export is still being written");
+  if (exporting.valid()) return inform("The last export is still being written");
   const std::string folder =
       tab() == nullptr || tab()->path.empty() ? home_directory(process_environment()) : parent_folder(tab()->path);
   file_dialog.show(FileDialog::Purpose::export_text, (std::filesystem::path(folder) / offer.name).string(),
                    dialog_places(workspace), [this, text = std::move(offer.text)](const std::string& path) {
-                     say("Writing " + path + " ...");
+                     inform("Writing " + path + " ...");
                      exporting = workspace.pool().start(Priority::background,
                                                         [text, path](TaskControl&) -> Result<std::string> {
                                                           TRY(write_file(path, text()));
@@ -312,14 +312,14 @@ void AppState::show_filtered_export() {
             Priority::background, [store, snapshot, filter, path, &pool = workspace.pool()](TaskControl& control) {
               return write_filtered({*store, snapshot, pool, control}, filter, path);
             });
-        say("Writing " + path);
+        inform("Writing " + path);
       });
 }
 
 void AppState::take_exported() {
   if (!exporting.valid() || !exporting.ready()) return;
   const Result<std::string> written = exporting.take();
-  written ? say(*written) : workspace.notify(Severity::error, written.message());
+  written ? inform(*written) : workspace.notify(Severity::error, written.message());
 }
 
 void AppState::copy_made(std::function<std::string()> text) {
@@ -331,7 +331,7 @@ void AppState::take_copied() {
   if (!copying.valid() || !copying.ready()) return;
   Result<std::string> text = copying.take();
   if (!text) return workspace.notify(Severity::error, "Nothing was copied: " + text.message());
-  say("Copied the table");
+  inform("Copied the table");
   to_copy = std::move(*text);
 }
 

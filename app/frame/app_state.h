@@ -34,7 +34,7 @@ class WakeBell {
   std::function<void()> wake_;
 };
 
-using TurnsKept = SessionAnalysis::Kept<SharedTurns>;
+using TurnsRetained = SessionAnalysis::Retained<SharedTurns>;
 
 // The panels of one session; each keeps its own place (scroll, file, pool) while another tab is in front.
 struct TabPanels {
@@ -44,11 +44,11 @@ struct TabPanels {
   std::vector<std::unique_ptr<Panel>> panels;  // of all_panels()
   SelectionFollower follower;
   bool verdict_closed = false;
-  std::set<PanelId> older;  // the panels that showed answers of older data in the last frame
-  CompareKept compared;     // with the session below
-  ResultsKept results;      // likewise
-  TurnsKept turns;          // of the loop that both run
-  ViewRange below;          // as it was drawn last
+  std::set<PanelId> older;   // the panels that showed answers of older data in the last frame
+  CompareRetained compared;  // with the session below
+  ResultsRetained results;   // likewise
+  TurnsRetained turns;       // of the loop that both run
+  ViewRange below;           // as it was drawn last
   bool moved_below = false;
   bool has_lines = true;  // until it is known that no event names a source line
   bool lines_known = false;
@@ -121,7 +121,7 @@ struct AppState {
     return tab() != nullptr && tab()->beside.get() == &session ? timeline_below : timeline;
   }
   TabPanels& panels_of(SessionTab& tab);
-  void say(std::string text);
+  void inform(std::string text);
   void open_dialog(std::string_view which);
   void show_connect_form();  // on the start page where it stands there, else as a dialog
   void show_open_dialog();

@@ -91,12 +91,12 @@ void draw_range_text(AppState& state, Ui& ui, Rect& row, const SessionTab& tab, 
   row.cut_right(ui.px(10));
   const Rect place = row.cut_right(text_width(ui, TextStyle::mono, range));
   draw_text(ui, place, range, {.style = TextStyle::mono, .colour = Colour::text2});
-  const Interaction hand = interact(ui, "top.range", place);
-  tooltip(ui, hand, place, "Visible range; click to copy it");
-  if (hand.clicked) {
+  const Interaction response = interact(ui, "top.range", place);
+  tooltip(ui, response, place, "Visible range; click to copy it");
+  if (response.clicked) {
     ui.copy_to_clipboard(std::to_string(std::llround(tab.view.begin_ns)) + ":" +
                          std::to_string(std::llround(tab.view.end_ns)));
-    state.say("Copied the range in ns");
+    state.inform("Copied the range in ns");
   }
   row.cut_right(ui.px(8));
 }
@@ -107,8 +107,8 @@ void draw_range(AppState& state, Ui& ui, Rect& row, const SessionTab& tab) {
   const std::string span = format_duration(tab.view.span_ns());
   const std::string range = range_text(tab.view.begin_ns, tab.view.end_ns);
   const float text = text_width(ui, TextStyle::mono_strong, span) + text_width(ui, TextStyle::mono, range) + ui.px(18);
-  const float kept = ui.px(kLeastBox + 2 * 12 + 2 * size::kControl);
-  if (row.width() - text >= kept) draw_range_text(state, ui, row, tab, span, range);
+  const float retained = ui.px(kLeastBox + 2 * 12 + 2 * size::kControl);
+  if (row.width() - text >= retained) draw_range_text(state, ui, row, tab, span, range);
   const Rect forward = row.cut_right(ui.px(size::kControl)).middle(ui.px(size::kControl));
   if (icon_button(ui, "top.forward", forward, icon::kArrowRight, "Forward to the next view",
                   {.kind = ButtonKind::flat, .disabled = !tab.history.can_go_forward(), .shortcut = "Alt+Right"})) {
@@ -253,15 +253,15 @@ float chip_width_of(const Ui& ui, const Chip& chip) {
 
 // Draws it in the place; true when clicked.
 bool draw_chip(Ui& ui, const char* name, Rect place, const Chip& chip) {
-  const Interaction hand = interact(ui, name, place);
-  if (hand.hovered && !chip.tooltip.empty()) fill(ui, place.inset(-ui.px(4), 0), ui.colour(Colour::bg4));
-  if (!chip.tooltip.empty()) tooltip(ui, hand, place, chip.tooltip);
+  const Interaction response = interact(ui, name, place);
+  if (response.hovered && !chip.tooltip.empty()) fill(ui, place.inset(-ui.px(4), 0), ui.colour(Colour::bg4));
+  if (!chip.tooltip.empty()) tooltip(ui, response, place, chip.tooltip);
   if (chip.icon != nullptr) {
     draw_icon(ui, place.cut_left(ui.px(14)), chip.icon, ui.colour(chip.icon_colour), TextStyle::icon13);
     place.cut_left(ui.px(6));
   }
   draw_text(ui, place, chip.text, {.style = TextStyle::small, .colour = chip.colour});
-  return hand.clicked;
+  return response.clicked;
 }
 
 bool left_chip(Ui& ui, const char* name, Rect& row, const Chip& chip, bool line_before = true) {
@@ -340,9 +340,9 @@ void draw_session_status(AppState& state, Ui& ui, Rect& row, SessionTab& tab) {
                   .text = format_count(static_cast<std::uint64_t>(tab.events_per_second)) + " events/s"};
   const bool recording = tab.live == LiveState::recording;
   // What is missing is said first where there is no room for all.
-  const float kept = chip_width_of(ui, quality) + ui.px(17) + (recording ? chip_width_of(ui, rate) + ui.px(17) : 0);
-  if (row.width() >= chip_width_of(ui, active) + ui.px(17) + kept) left_chip(ui, "status.active", row, active);
-  if (recording && row.width() >= kept) left_chip(ui, "status.rate", row, rate);
+  const float retained = chip_width_of(ui, quality) + ui.px(17) + (recording ? chip_width_of(ui, rate) + ui.px(17) : 0);
+  if (row.width() >= chip_width_of(ui, active) + ui.px(17) + retained) left_chip(ui, "status.active", row, active);
+  if (recording && row.width() >= retained) left_chip(ui, "status.rate", row, rate);
   if (left_chip(ui, "status.quality", row, quality)) state.layout.show("quality");
 }
 
@@ -355,7 +355,7 @@ void draw_top_bar(AppState& state, Ui& ui, Rect bar) {
   draw_logo(ui, row.cut_left(ui.px(kLogo - 6)));
   const auto draw_box = [&](const Rect& place) {
     const Rect box = place.middle(ui.px(size::kControl));
-    state.command_box.draw(ui, box, state.commands, state.searches, state.tab(), state.actions.say,
+    state.command_box.draw(ui, box, state.commands, state.searches, state.tab(), state.actions.inform,
                            state.actions.reveal);
   };
   if (state.command_box.in_use() && ui.remembered(kNarrow) > 0) return draw_box(row);  // in place of all else

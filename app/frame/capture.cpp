@@ -178,16 +178,16 @@ void draw_controls(AppState& state, Ui& ui, Rect& row, const CaptureControls& co
 
 // The hosts, and every agent once they are clicked.
 void draw_hosts(AppState& state, Ui& ui, const Rect& name, const std::string& hosts) {
-  const Interaction hand = interact(ui, kAgents, name);
-  if (hand.hovered) fill(ui, name.inset(-ui.px(4), 0), ui.colour(Colour::bg4), size::kControlRadius);
+  const Interaction response = interact(ui, kAgents, name);
+  if (response.hovered) fill(ui, name.inset(-ui.px(4), 0), ui.colour(Colour::bg4), size::kControlRadius);
   Rect inside = name;
   draw_icon(ui, inside.cut_left(ui.px(10)), icon::kCircle, ui.colour(colour_of(state.tab()->capture.phase)),
             TextStyle::icon12);
   inside.cut_left(ui.px(8));
   draw_icon(ui, inside.cut_right(ui.px(10)), icon::kCaretDown, ui.colour(Colour::text2), TextStyle::icon12);
   draw_text(ui, inside, hosts, {.style = TextStyle::mono, .fit = Fit::middle});
-  tooltip(ui, hand, name, "Every agent of this session, its counts and its clock");
-  if (hand.clicked) open_popover(ui, kAgents);
+  tooltip(ui, response, name, "Every agent of this session, its counts and its clock");
+  if (response.clicked) open_popover(ui, kAgents);
   draw_agents(state, ui, name);
 }
 
@@ -230,7 +230,7 @@ void text_part(AppState& state, FormLayout& layout, const std::string& text, boo
       const Rect copy = inside.cut_right(ui.px(size::kSmallControl)).middle(ui.px(size::kSmallControl));
       if (icon_button(ui, "question.copy." + std::to_string(boxes++), copy, icon::kCopy, "Copy it, to compare it")) {
         ui.copy_to_clipboard(shown);
-        state.say("Copied the fingerprint");
+        state.inform("Copied the fingerprint");
       }
       for (std::size_t at = 0; at < shown.size(); at += letters) {
         draw_text(ui, inside.cut_top(ui.px(kLine)), shown.substr(at, letters),
@@ -254,8 +254,8 @@ void draw_capture_bar(AppState& state, Ui& ui, Rect& row) {
   CaptureControls controls;
   make_controls(ui, tab, controls);
   // The controls before the words.
-  const float kept = may_grow(tab) ? controls_width(ui, controls) + ui.px(10) : 0;
-  Rect words = row.cut_left(std::max(row.width() - kept, 0.0F));
+  const float retained = may_grow(tab) ? controls_width(ui, controls) + ui.px(10) : 0;
+  Rect words = row.cut_left(std::max(row.width() - retained, 0.0F));
   const std::string hosts = hosts_text(tab.capture);
   const float used_by_name = ui.px(18) + text_width(ui, TextStyle::mono, hosts) + ui.px(18);
   const Rect name = words.cut_left(std::min(used_by_name, words.width())).middle(ui.px(size::kControl));

@@ -153,7 +153,7 @@ void change_zoom(AppState& state, int steps) {
   }
   const auto wanted = std::clamp(static_cast<int>(nearest) + steps, 0, static_cast<int>(kZooms.size()) - 1);
   state.zoom = kZooms[static_cast<std::size_t>(wanted)];
-  state.say("Scale " + std::to_string(std::lround(state.zoom * 100)) + " %");
+  state.inform("Scale " + std::to_string(std::lround(state.zoom * 100)) + " %");
 }
 
 void toggle_theme(AppState& state) {
@@ -172,7 +172,7 @@ void switch_tab(AppState& state, int step) {
 void follow_dependency(AppState& state, bool backwards) {
   SessionTab& tab = *state.tab();
   const auto dependencies = tab.analysis->dependencies();
-  if (!dependencies) return state.say("The dependencies are still being read");
+  if (!dependencies) return state.inform("The dependencies are still being read");
   const auto along = [dependencies, backwards](EventReader& reader, StepPlace& place,
                                                const TaskControl&) -> Result<void> {
     const auto found = backwards ? last_predecessor(*dependencies, *place.event, reader)
@@ -182,7 +182,7 @@ void follow_dependency(AppState& state, bool backwards) {
     return {};
   };
   step_selection(tab, along, [&state, &tab](const StepPlace& place) {
-    if (!place.said.empty()) state.say(place.said);
+    if (!place.said.empty()) state.inform(place.said);
     if (place.event == tab.selected) return;
     select_event(tab, *place.event);
     state.timeline.reveal(tab, *place.event);
@@ -194,8 +194,8 @@ void save_active(AppState& state, bool ask_for_path) {
   SessionTab& tab = state.workspace.tab(index);
   if (ask_for_path || tab.path.empty() || tab.store->is_read_only()) return state.show_save_dialog(index);
   if (!tab.modified && writes_to_its_file(tab)) {
-    return keep_view(tab, [&state](const Result<void>& kept) {
-      kept ? state.say("Saved the view") : state.workspace.notify(Severity::error, kept.message());
+    return keep_view(tab, [&state](const Result<void>& retained) {
+      retained ? state.inform("Saved the view") : state.workspace.notify(Severity::error, retained.message());
     });
   }
   state.workspace.save(index, tab.path);
@@ -210,7 +210,7 @@ void open_in_editor(AppState& state) {
   if (!parse_source_location(state.tab()->selected_source, path, line)) return;
   std::string command = state.workspace.settings().value(kEditorSetting);
   if (command.empty()) return state.open_dialog("editor_command");
-  if (state.exporting.valid()) return state.say("Something is still being written");
+  if (state.exporting.valid()) return state.inform("Something is still being written");
   state.exporting = state.workspace.pool().start(
       [command = std::move(command), file = std::string(path), line](TaskControl&) -> Result<std::string> {
         TRY(start_editor(command, file, line));
@@ -226,12 +226,12 @@ bool is_paused(AppState& state) {
 }
 
 void step_hit(AppState& state, bool forward) {
-  state.command_box.step(*state.tab(), forward, state.actions.say, state.actions.reveal);
+  state.command_box.step(*state.tab(), forward, state.actions.inform, state.actions.reveal);
 }
 
 void copy_search(AppState& state) {
   state.to_copy = state.tab()->choices.search;
-  state.say("Copied the search");
+  state.inform("Copied the search");
 }
 
 void add_timeline_commands(AppState& state) {
@@ -246,7 +246,7 @@ void add_timeline_commands(AppState& state) {
                         .enabled =
                             [&state, &command] {
                               return has_tab(state) &&
-                                     (command.enabled == nullptr || command.enabled(in_hand(*state.tab())));
+                                     (command.enabled == nullptr || command.enabled(in_progress(*state.tab())));
                             }});
   }
 }
@@ -287,9 +287,9 @@ void copy_link(AppState& state) {
   SessionTab& tab = *state.tab();
   std::vector<EventId> in_link;
   if (tab.selected) in_link.push_back(*tab.selected);
-  tab.events->when_known(EventWish::link, std::move(in_link), [&state, &tab] {
+  tab.events->when_known(EventIntent::link, std::move(in_link), [&state, &tab] {
     state.to_copy = to_text(link_to_view(tab));
-    state.say("Copied a link to this view");
+    state.inform("Copied a link to this view");
   });
 }
 
@@ -461,7 +461,7 @@ bool go_to_link(AppState& state, const std::string& text) {
   }
   SessionTab& tab = *state.tab();
   follow_link(
-      tab, *link, [&state](std::string told) { state.workspace.notify(Severity::note, std::move(told)); },
+      tab, *link, [&state](std::string reported) { state.workspace.notify(Severity::note, std::move(reported)); },
       [&state, &tab](EventId event) { state.timeline.reveal(tab, event); });
   return true;
 }
@@ -473,7 +473,7 @@ void AppState::take_imported() {
   const Result<std::size_t> count =
       text ? panels_of(*tab()).marker_sets().import_text(*tab(), *text) : Result<std::size_t>(text.error());
   if (!count) return workspace.notify(Severity::error, count.message());
-  say(*count == 1 ? "Imported one set of markers" : "Imported " + std::to_string(*count) + " sets of markers");
+  inform(*count == 1 ? "Imported one set of markers" : "Imported " + std::to_string(*count) + " sets of markers");
   layout.show("markers");
 }
 

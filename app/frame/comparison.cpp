@@ -71,10 +71,11 @@ void draw_turn(Ui& ui, const TimeStrip& strip, SessionTab& comparison, bool is_b
   }
   if (text.width() >= number_width) draw_text(ui, text, number, kLabelText);
   if (box.width() < ui.px(8)) return;  // nothing to aim at
-  const Interaction hand = interact(ui, fmt::format("comparison.{}.turn.{}", is_base ? "base" : "other", index + 1),
-                                    box, {.no_focus = true});
-  tooltip(ui, hand, box, fmt::format("{}, {}. A click lays both so that it begins at the same place", number, length));
-  if (!hand.clicked) return;
+  const Interaction response = interact(ui, fmt::format("comparison.{}.turn.{}", is_base ? "base" : "other", index + 1),
+                                        box, {.no_focus = true});
+  tooltip(ui, response, box,
+          fmt::format("{}, {}. A click lays both so that it begins at the same place", number, length));
+  if (!response.clicked) return;
   comparison.alignment = Alignment::iteration;
   comparison.aligned_turn = index;
   ui.request_frame();
@@ -203,9 +204,9 @@ std::optional<std::size_t> index_of(const Workspace& workspace, const std::share
 
 // Empty where they have no loop in common; null while that is not known, and where looking for one failed, which then
 // is the error of `kept`.
-std::shared_ptr<const SharedTurns> ask_shared_turns(SessionAnalysis& base, TurnsKept& kept, const SessionTab& other,
-                                                    bool grows) {
-  return base.ask(kept, {}, {.beside = {other.snapshot->version, grows}, .tells_itself = true},
+std::shared_ptr<const SharedTurns> ask_shared_turns(SessionAnalysis& base, TurnsRetained& retained,
+                                                    const SessionTab& other, bool grows) {
+  return base.ask(retained, {}, {.beside = {other.snapshot->version, grows}, .tells_itself = true},
                   [store = std::shared_ptr<const Store>(other.store),
                    there = other.snapshot](const QueryContext& query) -> SessionAnalysis::Found<SharedTurns> {
                     return find_shared_turns(query, {*store, there, query.pool, query.control});
@@ -347,7 +348,7 @@ void draw_comparison(AppState& state, Ui& ui, const Rect& area) {
 
   Rect rest = area;
   Rect upper = rest.cut_top(std::round(area.height() * 0.53F));  // it has the overview too
-  const bool held_below = tab.beside_in_hand;
+  const bool held_below = tab.beside_in_progress;
   tab.turns = ask_shared_turns(*tab.analysis, panels.turns, below, state.workspace.grows(*below.store));
   tab.turns_error = panels.turns.error;
   draw_side_head(ui, upper.cut_top(ui.px(kSideHead)), tab.beside_is_base ? "B" : "A", tab, !held_below);
@@ -357,7 +358,7 @@ void draw_comparison(AppState& state, Ui& ui, const Rect& area) {
   const Rect lower_head = rest.cut_top(ui.px(kSideHead));
   const Rect lower_turns = has_turns ? rest.cut_top(ui.px(kTurnStrip)) : Rect{};
   if (ui.input().down(MouseButton::left) && area.contains(ui.input().mouse) && !any_popup_open())
-    tab.beside_in_hand = !upper.contains(ui.input().mouse);
+    tab.beside_in_progress = !upper.contains(ui.input().mouse);
   cursor_from_below(ui, tab, rest);
   state.timeline.draw(ui, tab, upper);
   if (has_turns) draw_turns(ui, upper_turns, tab, tab, {TimelinePanel::rows_top(tab), upper.y1});
@@ -388,7 +389,7 @@ void compare_with_other(AppState& state) {
   if (others.size() == 1) return state.actions.open_comparison(others.front().store);
   if (others.size() > 1) {
     state.layout.show("compare");
-    return state.say("Choose the other session in the panel, then Side by side");
+    return state.inform("Choose the other session in the panel, then Side by side");
   }
   const std::shared_ptr<const Store> base = state.tab()->store;
   state.file_dialog.show(FileDialog::Purpose::open, state.start_folder(), dialog_places(state.workspace),

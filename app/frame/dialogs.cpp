@@ -36,7 +36,7 @@ bool draw_connect(AppState& state, Ui& ui) {
   body.y1 = modal.buttons().y1 + ui.px(8);
   Rect head = modal.head();
   head.cut_left(text_width(ui, TextStyle::title, "Connect and record") + ui.px(24));
-  if (!state.connect_form.draw(ui, head, body, state.actions.say)) return true;
+  if (!state.connect_form.draw(ui, head, body, state.actions.inform)) return true;
   modal.close();
   return false;
 }
@@ -200,7 +200,7 @@ void take_picture(AppState& state, Ui& ui) {
       return state.workspace.notify(Severity::error, written.message());
     }
     std::error_code error;
-    state.say("Wrote " + std::filesystem::absolute(path, error).string());
+    state.inform("Wrote " + std::filesystem::absolute(path, error).string());
   });
 }
 
@@ -241,7 +241,7 @@ bool draw_line_dialog(AppState& state, Ui& ui, const LineDialog& line, const Fin
 }
 
 void tell(AppState& state, const Result<void>& done, const std::string& text) {
-  done ? state.say(text) : state.workspace.notify(Severity::error, done.message());
+  done ? state.inform(text) : state.workspace.notify(Severity::error, done.message());
 }
 
 constexpr std::size_t kMostTables = 6;  // of the largest; the legend has them all
@@ -370,7 +370,7 @@ bool draw_editor_command(AppState& state, Ui& ui) {
   return draw_line_dialog(state, ui, line, [&] {
     state.workspace.settings().set(kEditorSetting, state.dialog_text);
     state.workspace.write_settings();
-    state.say("F4 opens the source line in it");
+    state.inform("F4 opens the source line in it");
   });
 }
 
@@ -442,7 +442,7 @@ bool draw_save_layout(AppState& state, Ui& ui) {
     state.layouts.put(name, state.layout.to_text());
     state.layouts_changed = true;
     state.remember_settings();
-    state.say("Saved the layout " + name);
+    state.inform("Saved the layout " + name);
   });
 }
 

@@ -211,9 +211,9 @@ void PanelLayout::selection_changed(bool selected) {
   }
 }
 
-void PanelLayout::arrange(const render::Rect& area, float scale, bool right_says_something) {
-  automatic_door_ = !right_says_something || area.width() < kLeastForColumn * scale;
-  const bool door = column_ == ColumnWish::automatic ? automatic_door_ : column_ == ColumnWish::shut;
+void PanelLayout::arrange(const render::Rect& area, float scale, bool right_has_text) {
+  automatic_door_ = !right_has_text || area.width() < kLeastForColumn * scale;
+  const bool door = column_ == ColumnIntent::automatic ? automatic_door_ : column_ == ColumnIntent::shut;
   door_ = door && front_[index(Place::right)].has_value();
   arranged_ = true;
   if (std::exchange(asked_early_, false) && door_) open_column(true);
@@ -221,7 +221,7 @@ void PanelLayout::arrange(const render::Rect& area, float scale, bool right_says
 
 // A wish that is what would be anyway is none: the column goes on to follow what it has to say.
 void PanelLayout::open_column(bool open) {
-  column_ = open != automatic_door_ ? ColumnWish::automatic : open ? ColumnWish::open : ColumnWish::shut;
+  column_ = open != automatic_door_ ? ColumnIntent::automatic : open ? ColumnIntent::open : ColumnIntent::shut;
   door_ = !open && front_[index(Place::right)].has_value();
 }
 
@@ -292,7 +292,7 @@ std::string PanelLayout::to_text() const {
     const long permille = std::lround(*bottom_share_ * 1000);
     text += "bottom=" + std::to_string(permille / 10) + "." + std::to_string(permille % 10) + "%;";
   }
-  if (column_ != ColumnWish::automatic) {
+  if (column_ != ColumnIntent::automatic) {
     text += std::string(kColumn) + "=" + std::string(kColumnNames[static_cast<std::size_t>(column_)]) + ";";
   }
   for (const PanelInfo& panel : all_panels()) {
@@ -327,7 +327,7 @@ PanelLayout PanelLayout::from_text(std::string_view text) {
     }
     if (name == kColumn) {
       const auto known = std::ranges::find(kColumnNames, words[0]);
-      if (known != kColumnNames.end()) layout.column_ = static_cast<ColumnWish>(known - kColumnNames.begin());
+      if (known != kColumnNames.end()) layout.column_ = static_cast<ColumnIntent>(known - kColumnNames.begin());
       continue;
     }
     const auto panel = find_panel(name);

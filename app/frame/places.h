@@ -31,7 +31,7 @@ using PlaceFronts = std::array<std::optional<PanelId>, kPlaceCount>;
 
 // The right place is a column that closes to a slim door where it would have nothing to say or where the timeline needs
 // its room, unless the user wants it otherwise.
-enum class ColumnWish : std::uint8_t { automatic, open, shut };
+enum class ColumnIntent : std::uint8_t { automatic, open, shut };
 
 class PanelLayout {
  public:
@@ -69,7 +69,7 @@ class PanelLayout {
   void selection_changed(bool selected);
 
   // Once per frame, before rects(): whether the right column has anything to say decides whether it is a door.
-  void arrange(const render::Rect& area, float scale, bool right_says_something);
+  void arrange(const render::Rect& area, float scale, bool right_has_text);
   [[nodiscard]] bool door() const noexcept { return door_; }
   void open_column(bool open);
 
@@ -108,7 +108,7 @@ class PanelLayout {
   std::optional<PanelId> hidden_by_details_;  // came back to when nothing is selected any more
   float right_width_ = 492;
   std::optional<float> bottom_share_;  // of the height, once the user has chosen it
-  ColumnWish column_ = ColumnWish::automatic;
+  ColumnIntent column_ = ColumnIntent::automatic;
   bool automatic_door_ = false;  // what the column would be if the user had no wish
   bool door_ = false;
   bool arranged_ = false;     // it is known whether the column is a door

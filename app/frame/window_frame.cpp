@@ -203,17 +203,17 @@ void drag_tab(AppState& state, Ui& ui, const PanelLayout::Rects& rects, const Re
 void draw_splitter(AppState& state, Ui& ui, Place place, const Rect& bar, const Rect& area) {
   if (bar.empty()) return;
   const bool right = place == Place::right;
-  const Interaction hand = interact(ui, right ? "splitter.right" : "splitter.bottom", bar);
-  fill(ui, bar, ui.colour(hand.hovered || hand.held ? Colour::accent : Colour::bg0));
-  if (hand.hovered || hand.held) set_cursor(right ? Cursor::resize_horizontal : Cursor::resize_vertical);
-  if (!hand.held) return;
+  const Interaction response = interact(ui, right ? "splitter.right" : "splitter.bottom", bar);
+  fill(ui, bar, ui.colour(response.hovered || response.held ? Colour::accent : Colour::bg0));
+  if (response.hovered || response.held) set_cursor(right ? Cursor::resize_horizontal : Cursor::resize_vertical);
+  if (!response.held) return;
   const float moved = right ? ui.input().mouse.x - bar.centre().x : ui.input().mouse.y - bar.centre().y;
   if (std::abs(moved) >= 1) state.layout.drag_splitter(place, moved, area, ui.scale());
 }
 
 // Whether the right column has anything to show: a panel that the user put there or chose, or a source line of any
 // event.
-bool column_says_something(AppState& state, SessionTab& tab) {
+bool column_has_text(AppState& state, SessionTab& tab) {
   for (const PanelId id : state.layout.panels_in(Place::right)) {
     const bool tells_of_source = id == "source" || id == "stack";
     if (panel_info(id).place != Place::right || (!tells_of_source && state.layout.front(Place::right) == id))
@@ -333,32 +333,32 @@ void draw_notices(AppState& state, Ui& ui, Rect& area) {
 
 void draw_session(AppState& state, Ui& ui, const Rect& whole) {
   SessionTab& tab = *state.tab();
-  leave_list_in_front(state, in_hand(tab));
+  leave_list_in_front(state, in_progress(tab));
   Rect area = whole;
   tab.beside ? draw_comparison_head(state, ui, area) : draw_verdict(state, ui, area);
-  const PanelContext context{ui, in_hand(tab), state.actions};
+  const PanelContext context{ui, in_progress(tab), state.actions};
   draw_filter_bar(context, area);
   const bool timeline = has_timeline(tab);
   choose_by_content(state, context, timeline);
-  state.layout.arrange(area, ui.scale(), column_says_something(state, tab));
+  state.layout.arrange(area, ui.scale(), column_has_text(state, tab));
   const PanelLayout::Rects rects = state.layout.rects(area, ui.scale(), timeline);
-  SessionTab& hand = in_hand(tab);
+  SessionTab& response = in_progress(tab);
   for (const TimelineCommand* command : std::exchange(state.timeline_queue, {}))
-    state.timeline_of(hand).run(ui, hand, *command);
+    state.timeline_of(response).run(ui, response, *command);
   for (SessionTab* each : {&tab, tab.beside.get()}) {
     if (each == nullptr) continue;
     each->cursor_ns.reset();  // only now: commands act at the pointer of the last frame
     each->hovered.reset();
   }
   tab.beside ? draw_comparison(state, ui, rects.centre) : state.timeline.draw(ui, tab, rects.centre);
-  if (state.timeline_of(hand).take_region_made(hand)) state.layout.show("selection");
-  if (state.timeline_of(hand).take_warning_chosen(hand)) state.layout.show("warnings");
-  bring_details(state, hand);
+  if (state.timeline_of(response).take_region_made(response)) state.layout.show("selection");
+  if (state.timeline_of(response).take_warning_chosen(response)) state.layout.show("warnings");
+  bring_details(state, response);
   draw_splitter(state, ui, Place::right, rects.right_splitter, area);
   draw_splitter(state, ui, Place::bottom, rects.bottom_splitter, area);
   draw_places(state, context, rects, area);
   for (const PanelInfo& panel : all_panels()) {
-    if (!state.layout.is_seen(panel.name)) state.panels_of(hand).of(panel.name).keep_up(context);
+    if (!state.layout.is_seen(panel.name)) state.panels_of(response).of(panel.name).keep_up(context);
   }
 }
 

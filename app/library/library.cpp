@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "app/session/kept_beside.h"
+#include "app/session/retained_beside.h"
 #include "capture/sources/base/source.h"
 #include "core/base/file_system.h"
 #include "core/base/text.h"
@@ -56,11 +56,11 @@ void read_session(LibraryEntry& entry) {
 class FolderWalk {
  public:
   // told: at every folder; false ends it.
-  FolderWalk(std::vector<std::string>& problems, std::function<bool()> told)
-      : problems_(problems), told_(std::move(told)) {}
+  FolderWalk(std::vector<std::string>& problems, std::function<bool()> reported)
+      : problems_(problems), reported_(std::move(reported)) {}
   // False: it was ended.
   bool collect(const fs::path& folder, int levels) {
-    if (!told_()) return false;
+    if (!reported_()) return false;
     std::error_code error;
     const fs::path real = fs::canonical(folder, error);
     if (!seen_.insert(error ? folder.string() : real.string()).second) return true;
@@ -86,7 +86,7 @@ class FolderWalk {
 
  private:
   std::vector<std::string>& problems_;
-  std::function<bool()> told_;
+  std::function<bool()> reported_;
   std::unordered_set<std::string> seen_;  // as they are called without links
 };
 
@@ -203,13 +203,13 @@ LibraryEntry read_entry(const std::string& path, const std::string& folder) {
 }
 
 LibraryScan scan_library(const std::vector<std::string>& folders,
-                         const std::function<bool(std::size_t done, std::size_t total)>& told) {
+                         const std::function<bool(std::size_t done, std::size_t total)>& reported) {
   LibraryScan scan;
   std::vector<std::pair<std::string, std::string>> files;  // with the folder that was named
   std::unordered_set<std::string> known;
   for (const std::string& folder : folders) {
     std::error_code error;
-    FolderWalk walk(scan.problems, [&] { return !told || told(0, 0); });
+    FolderWalk walk(scan.problems, [&] { return !reported || reported(0, 0); });
     if (fs::is_regular_file(folder, error)) {
       walk.files.push_back(folder);
     } else if (!walk.collect(folder, kMostLevels)) {
@@ -222,7 +222,7 @@ LibraryScan scan_library(const std::vector<std::string>& folders,
   for (std::size_t i = 0; i < files.size(); ++i) {
     LibraryEntry entry = read_entry(files[i].first, files[i].second);
     if (entry.is_session || !entry.format.empty()) scan.entries.push_back(std::move(entry));
-    if (told && !told(i + 1, files.size())) break;
+    if (reported && !reported(i + 1, files.size())) break;
   }
   return scan;
 }
@@ -329,15 +329,15 @@ Result<void> FoundHeadlines::write() const {
 
 Library::Library(Settings& settings, WorkerPool& pool, std::function<void()> wake, std::string headline_file)
     : settings_(settings), pool_(pool), wake_(std::move(wake)), found_(std::move(headline_file)) {
-  const std::string kept = settings_.value(kFoldersSetting);
-  if (!kept.empty()) folders_ = decode_record(kept);
+  const std::string retained = settings_.value(kFoldersSetting);
+  if (!retained.empty()) folders_ = decode_record(retained);
 }
 
 Library::~Library() {
   if (keeping_.valid()) (void)keeping_.take();
   looking_.reset();
   // Nobody is left to be told; what is lost is looked for again.
-  if (not_kept_ > 0) (void)found_.write();
+  if (not_retained_ > 0) (void)found_.write();
 }
 
 void Library::add_folder(const std::string& folder) {
@@ -424,7 +424,7 @@ void Library::look_further() {
     }
     matched_ = false;
     matched_entries_.clear();
-    ++not_kept_;
+    ++not_retained_;
   }
   keep_found();
   if (looking_ || to_look_.empty()) return;
@@ -438,11 +438,11 @@ void Library::look_further() {
 void Library::keep_found() {
   constexpr std::size_t kEvery = 100;
   if (keeping_.ready()) {
-    if (Result<void> kept = keeping_.take(); !kept) wrong_.push_back(kept.message());
+    if (Result<void> retained = keeping_.take(); !retained) wrong_.push_back(retained.message());
   }
-  const bool worth_it = not_kept_ >= kEvery || (not_kept_ > 0 && !looking_ && to_look_.empty());
+  const bool worth_it = not_retained_ >= kEvery || (not_retained_ > 0 && !looking_ && to_look_.empty());
   if (!worth_it || keeping_.valid()) return;
-  not_kept_ = 0;
+  not_retained_ = 0;
   keeping_ = pool_.start(Priority::background, [found = found_](TaskControl&) { return found.write(); });
 }
 
@@ -476,18 +476,19 @@ std::vector<std::string> Library::update() {
   return std::exchange(wrong_, {});
 }
 
-const std::vector<const LibraryEntry*>& Library::matching(const Wish& wish) {
-  if (matched_ && matched_for_ == wish) return matched_entries_;
+const std::vector<const LibraryEntry*>& Library::matching(const Intent& intent) {
+  if (matched_ && matched_for_ == intent) return matched_entries_;
   matched_ = true;
-  matched_for_ = wish;
+  matched_for_ = intent;
   matched_entries_.clear();
   for (const LibraryEntry& entry : entries_) {
-    const bool has_tag = wish.tag.empty() || std::ranges::find(entry.tags, wish.tag) != entry.tags.end();
-    if (!has_tag || (!wish.project.empty() && entry.project != wish.project) || !matches(entry, wish.text)) continue;
+    const bool has_tag = intent.tag.empty() || std::ranges::find(entry.tags, intent.tag) != entry.tags.end();
+    if (!has_tag || (!intent.project.empty() && entry.project != intent.project) || !matches(entry, intent.text))
+      continue;
     matched_entries_.push_back(&entry);
   }
   std::ranges::stable_sort(matched_entries_, [&](const auto* a, const auto* b) {
-    return wish.descending ? comes_before(*b, *a, wish.order) : comes_before(*a, *b, wish.order);
+    return intent.descending ? comes_before(*b, *a, intent.order) : comes_before(*a, *b, intent.order);
   });
   return matched_entries_;
 }

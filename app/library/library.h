@@ -61,7 +61,7 @@ struct LibraryScan {
 // Sessions and profiles in the folders and, to some depth, below them. One file is given too. Calls `told` with every
 // entry, and before with 0 of 0 at every folder; false ends it.
 [[nodiscard]] LibraryScan scan_library(const std::vector<std::string>& folders,
-                                       const std::function<bool(std::size_t done, std::size_t total)>& told = {});
+                                       const std::function<bool(std::size_t done, std::size_t total)>& reported = {});
 
 // Those with every word of the text in their name, device, processes, path, tags, project or configuration, whatever
 // the case.
@@ -135,13 +135,13 @@ class Library {
   void scan_once();                               // unless they were or are read
 
   // Matching entries in order; "" as tag or project matches all. Valid until the next update().
-  struct Wish {
+  struct Intent {
     std::string text, tag, project;
     LibraryOrder order = LibraryOrder::when;
     bool descending = true;
-    bool operator==(const Wish&) const = default;
+    bool operator==(const Intent&) const = default;
   };
-  [[nodiscard]] const std::vector<const LibraryEntry*>& matching(const Wish& wish);
+  [[nodiscard]] const std::vector<const LibraryEntry*>& matching(const Intent& intent);
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
   [[nodiscard]] const std::vector<std::string>& tags() const noexcept { return tags_; }          // most used first
   [[nodiscard]] const std::vector<std::string>& projects() const noexcept { return projects_; }  // the same
@@ -192,13 +192,13 @@ class Library {
   FoundHeadlines found_;
   std::shared_ptr<FoundHeadlines> loading_;  // by the first scan
   bool found_loaded_ = false;
-  std::size_t not_kept_ = 0;  // looks since the last time that they were written
+  std::size_t not_retained_ = 0;  // looks since the last time that they were written
   Task<Result<void>> keeping_;
   std::deque<LibraryEntry> to_look_;
   std::optional<Look> looking_;
   std::vector<Work> works_;
   std::vector<std::string> wrong_;
-  Wish matched_for_;
+  Intent matched_for_;
   bool matched_ = false;
   std::vector<const LibraryEntry*> matched_entries_;
 };

@@ -18,9 +18,9 @@ std::string whole_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-Result<ScreenshotWish> wish_of(const ToolCall& call, const ShelvedSession& session) {
-  ScreenshotWish wish;
-  wish.inputs = session.paths;
+Result<ScreenshotIntent> intent_of(const ToolCall& call, const ShelvedSession& session) {
+  ScreenshotIntent intent;
+  intent.inputs = session.paths;
   const ToolArguments& arguments = call.arguments;
   const auto width = arguments.integer("width", 1280, 320, 4096);
   const auto height = arguments.integer("height", 800, 240, 4096);
@@ -37,26 +37,26 @@ Result<ScreenshotWish> wish_of(const ToolCall& call, const ShelvedSession& sessi
   if (!select) return select.error();
   if (!theme) return theme.error();
   if (*theme != "dark" && *theme != "light") return Error{"theme: takes dark or light"};
-  wish.width = static_cast<int>(*width);
-  wish.height = static_cast<int>(*height);
-  wish.light = *theme == "light";
-  wish.range = *range;
-  wish.search = *search;
-  wish.panels = std::move(*panels);
-  if (*select) wish.select = EventId{**select};
-  return wish;
+  intent.width = static_cast<int>(*width);
+  intent.height = static_cast<int>(*height);
+  intent.light = *theme == "light";
+  intent.range = *range;
+  intent.search = *search;
+  intent.panels = std::move(*panels);
+  if (*select) intent.select = EventId{**select};
+  return intent;
 }
 
 Result<ToolAnswer> screenshot_tool(ToolCall& call) {
   const auto session = TRY(session_of(call));
-  auto wish = TRY(wish_of(call, *session));
+  auto intent = TRY(intent_of(call, *session));
   const auto folder = TRY(OwnTemporaryFolder::make("picture"));
-  wish.output = folder->file("picture.png");
-  TRY(call.doors.screenshot(wish));
-  const std::string picture = whole_file(wish.output);
+  intent.output = folder->file("picture.png");
+  TRY(call.doors.screenshot(intent));
+  const std::string picture = whole_file(intent.output);
   if (picture.empty()) return Error{"the picture could not be read back; is the disk full?"};
   JsonObject answer;
-  answer.text("session", session->name).number("width", wish.width).number("height", wish.height);
+  answer.text("session", session->name).number("width", intent.width).number("height", intent.height);
   return ToolAnswer{answer.done(), picture};
 }
 

@@ -317,8 +317,8 @@ class ProgressTeller {
     while (!changed_.wait_for(lock, kProgressPause, [this] { return ending_; })) {
       // Reading comes before asking; progress must only ever grow.
       const std::uint64_t done = control_.job.done() + control_.task.done();
-      if (done <= told_) continue;
-      told_ = done;
+      if (done <= reported_) continue;
+      reported_ = done;
       JsonObject params;
       params.raw("progressToken", token_).number("progress", done);
       if (const std::uint64_t total = control_.job.total() + control_.task.total(); total >= done)
@@ -332,7 +332,7 @@ class ProgressTeller {
   std::function<void(const std::string&)> send_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::uint64_t told_ = 0;
+  std::uint64_t reported_ = 0;
   bool ending_ = false;
   std::thread thread_;
 };

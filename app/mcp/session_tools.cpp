@@ -52,9 +52,9 @@ constexpr std::size_t kLooks = 20'000;  // at folders and files of a listing
 
 std::string quality_list(const Snapshot& snapshot) {
   JsonList findings;
-  std::size_t told = 0;
+  std::size_t reported = 0;
   for (const QualityEntry& entry : snapshot.quality) {
-    if (entry.severity == Severity::note || told++ >= kFindings) continue;
+    if (entry.severity == Severity::note || reported++ >= kFindings) continue;
     findings.raw(
         JsonObject().text("kind", entry.kind).number("count", entry.count).text("detail", entry.detail).done());
   }

@@ -38,7 +38,7 @@ class LimitedRows final : public SqlRowVisitor {
   RowLimits limits_;
   std::string columns_ = "[]";
   JsonList rows_;
-  std::size_t bytes_ = 0, kept_ = 0;
+  std::size_t bytes_ = 0, retained_ = 0;
   std::uint64_t seen_ = 0;
   bool counted_all_ = true;
 };
@@ -82,23 +82,23 @@ bool LimitedRows::row(const std::vector<SqlValue>& values) {
     counted_all_ = false;
     return false;
   }
-  if (kept_ + 1 < seen_ || kept_ >= limits_.rows) return true;  // a limit was reached before
+  if (retained_ + 1 < seen_ || retained_ >= limits_.rows) return true;  // a limit was reached before
   JsonList cells;
   for (const SqlValue& value : values) cells.raw(std::visit(CellJson{limits_.cell_bytes}, value));
   const std::string json = cells.done();
-  if (kept_ > 0 && bytes_ + json.size() > limits_.bytes) return true;
+  if (retained_ > 0 && bytes_ + json.size() > limits_.bytes) return true;
   bytes_ += json.size();
-  ++kept_;
+  ++retained_;
   rows_.raw(json);
   return true;
 }
 
 void LimitedRows::add_to(JsonObject& answer) const {
   answer.raw("columns", columns_).raw("rows", rows_.done());
-  if (seen_ == kept_) return;
+  if (seen_ == retained_) return;
   const std::string total = counted_all_ ? std::to_string(seen_) : fmt::format("more than {}", limits_.counted);
-  const bool by_bytes = kept_ < limits_.rows;
-  answer.text("left_out", fmt::format("{} of {} rows are shown; {}, or ask for less", kept_, total,
+  const bool by_bytes = retained_ < limits_.rows;
+  answer.text("left_out", fmt::format("{} of {} rows are shown; {}, or ask for less", retained_, total,
                                       by_bytes ? "raise max_bytes" : "raise max_rows"));
 }
 

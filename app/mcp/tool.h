@@ -47,7 +47,7 @@ class ToolArguments {
   std::map<std::string, Value, std::less<>> values_;
 };
 
-struct ScreenshotWish {
+struct ScreenshotIntent {
   std::vector<std::string> inputs;
   std::string output;
   int width = 1600, height = 900;
@@ -60,7 +60,7 @@ struct ScreenshotWish {
 
 // What the program does elsewhere: drawing, and whole commands of the command line.
 struct ServerDoors {
-  std::function<Result<void>(const ScreenshotWish&)> screenshot;
+  std::function<Result<void>(const ScreenshotIntent&)> screenshot;
   struct CommandOutcome {
     int code = 0;
     std::string out, err;

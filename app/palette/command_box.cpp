@@ -87,7 +87,7 @@ std::string hit_count_text(const SessionTab& tab) {
 }
 
 void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, QueryHistory& searches, SessionTab* tab,
-                      const std::function<void(std::string)>& say, const std::function<void(EventId)>& reveal) {
+                      const std::function<void(std::string)>& inform, const std::function<void(EventId)>& reveal) {
   constexpr std::array<std::string_view, 2> kKeys = {"Ctrl+F", "Ctrl+P"};
   const bool commanding = mode_ == Mode::command || tab == nullptr;
   if (!commanding && (followed_ != tab || followed_text_ != tab->choices.search)) text_ = tab->choices.search;
@@ -139,8 +139,8 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Qu
   if ((typed.submitted && searching) || std::exchange(search_clicked_, false)) {
     if (tab != nullptr && !text_.empty()) {
       tab->remember_view();  // what was searched for is part of the view
-      if (const auto kept = searches.remember(text_); !kept) say(kept.message());
-      step(*tab, !backward, say, reveal);
+      if (const auto retained = searches.remember(text_); !retained) inform(retained.message());
+      step(*tab, !backward, inform, reveal);
     }
     focus_now_ = true;  // Enter again steps on
     return;
@@ -166,7 +166,7 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Qu
   if (!commanding) tab->choices.search.clear();  // it was the name of a command
   mode_ = Mode::search;
   followed_ = nullptr;
-  if (!commands.run(id)) say("This cannot be done now");
+  if (!commands.run(id)) inform("This cannot be done now");
 }
 
 void CommandBox::recall(Ui& ui, const Rect& rect, const QueryHistory& searches, SessionTab& tab, bool focused,
@@ -197,10 +197,10 @@ void CommandBox::draw_history(Ui& ui, const Rect& anchor, const QueryHistory& se
   Rect rest = box.inset(ui.px(4), ui.px(4));
   for (std::size_t i = 0; i < rows; ++i) {
     Rect row = rest.cut_top(ui.px(kRow));
-    const Interaction hand = interact(ui, "search_history." + std::to_string(i), row);
+    const Interaction response = interact(ui, "search_history." + std::to_string(i), row);
     const bool chosen = recalled_ == static_cast<int>(i);
-    if (chosen || hand.hovered) fill(ui, row, ui.colour(Colour::accent_bg), size::kChipRadius);
-    if (hand.pressed || hand.clicked) {
+    if (chosen || response.hovered) fill(ui, row, ui.colour(Colour::accent_bg), size::kChipRadius);
+    if (response.pressed || response.clicked) {
       recalled_ = static_cast<int>(i);
       recall_clicked_ = true;
     }
@@ -226,10 +226,10 @@ void CommandBox::draw_list(Ui& ui, const Rect& anchor, const CommandTable& comma
   Rect* column = &rest;
   const auto row_of = [&](const std::string& name, bool enabled, std::size_t lines = 1) {
     const Rect row = column->cut_top(ui.px(kRow) * static_cast<float>(lines));
-    const Interaction hand = interact(ui, name, row, {.disabled = !enabled});
-    if (index == chosen_ || hand.hovered) fill(ui, row, ui.colour(Colour::accent_bg), size::kChipRadius);
+    const Interaction response = interact(ui, name, row, {.disabled = !enabled});
+    if (index == chosen_ || response.hovered) fill(ui, row, ui.colour(Colour::accent_bg), size::kChipRadius);
     ++index;
-    return std::pair{row.inset(ui.px(8), 0), hand.pressed || hand.clicked};
+    return std::pair{row.inset(ui.px(8), 0), response.pressed || response.clicked};
   };
   if (!commanding) {
     auto [row, pressed] = row_of("command_list.search", true, 1 + more);
@@ -282,16 +282,16 @@ void CommandBox::draw_list(Ui& ui, const Rect& anchor, const CommandTable& comma
   end_list();
 }
 
-void CommandBox::step(SessionTab& tab, bool forward, const std::function<void(std::string)>& say,
+void CommandBox::step(SessionTab& tab, bool forward, const std::function<void(std::string)>& inform,
                       const std::function<void(EventId)>& reveal) {
   const EventSearch* hits = tab.analysis->hits();
   if (hits == nullptr) {
-    say(tab.analysis->search_error().empty() ? "The search is not finished yet" : tab.analysis->search_error());
+    inform(tab.analysis->search_error().empty() ? "The search is not finished yet" : tab.analysis->search_error());
     return;
   }
-  if (hits->total() == 0) return say("No event matches " + text_);
+  if (hits->total() == 0) return inform("No event matches " + text_);
   const auto found = tab.analysis->found();
-  if (!found) return say("The search is not finished yet");
+  if (!found) return inform("The search is not finished yet");
   const SearchPosition view_begin{static_cast<std::int64_t>(tab.view.begin_ns), forward ? 0 : kNoEvent};
   const auto to_hit = [found, forward, view_begin](EventReader& reader, StepPlace& place,
                                                    const TaskControl&) -> Result<void> {
@@ -310,8 +310,8 @@ void CommandBox::step(SessionTab& tab, bool forward, const std::function<void(st
     if (*hit) place.event = (*hit)->event;
     return {};
   };
-  step_selection(tab, to_hit, [&tab, say, reveal](const StepPlace& place) {
-    if (!place.said.empty()) say(place.said);
+  step_selection(tab, to_hit, [&tab, inform, reveal](const StepPlace& place) {
+    if (!place.said.empty()) inform(place.said);
     if (!place.event) return;
     select_event(tab, *place.event);
     reveal(*place.event);

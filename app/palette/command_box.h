@@ -22,13 +22,14 @@ class CommandBox {
   // tab: null on the start page. say: a line for the status bar.
   // searches: those that were made before, shown below the empty box, and where a new one is kept.
   void draw(render::Ui& ui, const render::Rect& rect, const CommandTable& commands, QueryHistory& searches,
-            SessionTab* tab, const std::function<void(std::string)>& say, const std::function<void(EventId)>& reveal);
+            SessionTab* tab, const std::function<void(std::string)>& inform,
+            const std::function<void(EventId)>& reveal);
   // The commands that were run from here, the last one first; kept between runs by the settings.
   [[nodiscard]] const std::vector<std::string>& used() const noexcept { return used_; }
   void set_used(std::vector<std::string> ids) { used_ = std::move(ids); }
   [[nodiscard]] bool in_use() const noexcept { return opening_ > 0 || focused_ || list_open_; }
   // To the next or previous hit of what was typed; wraps round.
-  void step(SessionTab& tab, bool forward, const std::function<void(std::string)>& say,
+  void step(SessionTab& tab, bool forward, const std::function<void(std::string)>& inform,
             const std::function<void(EventId)>& reveal);
 
  private:

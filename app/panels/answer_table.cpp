@@ -53,7 +53,7 @@ bool less(const SqlValue& a, const SqlValue& b) {
   return number_of(a) < number_of(b);
 }
 
-bool says_nothing(const SqlValue& value) {
+bool is_empty_text(const SqlValue& value) {
   const auto* text = std::get_if<std::string>(&value);
   return is_null(value) || (text != nullptr && text->empty());
 }
@@ -62,7 +62,7 @@ std::vector<bool> silent_columns(const SqlResult& result) {
   std::vector<bool> empty(result.columns.size(), true);
   for (std::size_t column = 0; column < empty.size(); ++column) {
     for (std::size_t row = 0; row < result.row_count() && empty[column]; ++row)
-      empty[column] = says_nothing(result.at(row, column));
+      empty[column] = is_empty_text(result.at(row, column));
   }
   return empty;
 }
@@ -237,7 +237,7 @@ void AnswerTable::order(const PanelContext& context) {
   constexpr std::size_t kSoon = 200'000;
   const Priority priority = answer_->row_count() <= kSoon ? Priority::drawing : Priority::question;
   auto made = context.analysis().ask(
-      kept_, wanted, {.ages = false, .tells_itself = true, .priority = priority},
+      retained_, wanted, {.ages = false, .tells_itself = true, .priority = priority},
       [wanted, earlier = shown_](const QueryContext& query) -> FoundAnswer<AnswerOrder> {
         auto order = std::make_shared<const AnswerOrder>(order_answer(wanted, earlier.get(), query.control));
         if (query.control.cancelled()) return cancelled_error();
@@ -270,14 +270,15 @@ void AnswerTable::take_order(std::shared_ptr<const AnswerOrder> order) {
   }
 }
 
-AnswerTable::Hand AnswerTable::draw_shown(const PanelContext& context, std::string_view name, const Rect& whole,
-                                          const std::function<bool(std::size_t row)>& selected) {
+AnswerTable::Response AnswerTable::draw_shown(const PanelContext& context, std::string_view name, const Rect& whole,
+                                              const std::function<bool(std::size_t row)>& selected) {
   const AnswerOrder& shown = *shown_;
   const SqlResult& result = *shown.of.answer;
   Rect area = whole;
-  if (!kept_.error.empty()) {
-    const Rect place = area.cut_top(banner_height(context.ui, area.width(), kept_.error)).inset(context.ui.px(8), 0);
-    banner(context.ui, place, BannerKind::error, kept_.error);
+  if (!retained_.error.empty()) {
+    const Rect place =
+        area.cut_top(banner_height(context.ui, area.width(), retained_.error)).inset(context.ui.px(8), 0);
+    banner(context.ui, place, BannerKind::error, retained_.error);
   }
   constexpr float kFunnel = 21;  // right of the columns
   fit_columns(area.width() / context.ui.scale() - kFunnel);
@@ -287,7 +288,7 @@ AnswerTable::Hand AnswerTable::draw_shown(const PanelContext& context, std::stri
     const auto place = std::ranges::find(shown.rows, *std::exchange(show_, std::nullopt));
     if (place != shown.rows.end()) show_row = static_cast<std::size_t>(place - shown.rows.begin());
   }
-  const TableResult hand =
+  const TableResult response =
       table(context.ui, name, area, columns_, shown.rows.size(), content, table_,
             {.selected = [&](std::size_t row) { return selected ? selected(shown.rows[row]) : table_.cursor == row; },
              .show_row = show_row,
@@ -299,11 +300,11 @@ AnswerTable::Hand AnswerTable::draw_shown(const PanelContext& context, std::stri
                  return answer_cell(of.at(order->rows[row], column), of.columns[column], forms[column]);
                };
              }});
-  if (hand.sort_changed) context.ui.request_frame();  // which asks for the new order
+  if (response.sort_changed) context.ui.request_frame();  // which asks for the new order
   const auto of_answer = [&](const std::optional<std::size_t>& row) {
     return row ? std::optional<std::size_t>(shown.rows[*row]) : std::nullopt;
   };
-  return {of_answer(hand.clicked), of_answer(hand.double_clicked)};
+  return {of_answer(response.clicked), of_answer(response.double_clicked)};
 }
 
 void AnswerTable::prepare(const PanelContext& context, std::shared_ptr<const SqlResult> answer, std::string_view origin,
@@ -312,17 +313,17 @@ void AnswerTable::prepare(const PanelContext& context, std::shared_ptr<const Sql
   order(context);
 }
 
-AnswerTable::Hand AnswerTable::draw(const PanelContext& context, std::string_view name, const Rect& area,
-                                    std::shared_ptr<const SqlResult> answer, std::string_view origin,
-                                    std::vector<Note> notes, const std::function<bool(std::size_t row)>& selected) {
+AnswerTable::Response AnswerTable::draw(const PanelContext& context, std::string_view name, const Rect& area,
+                                        std::shared_ptr<const SqlResult> answer, std::string_view origin,
+                                        std::vector<Note> notes, const std::function<bool(std::size_t row)>& selected) {
   prepare(context, std::move(answer), origin, std::move(notes));
   if (!shown_) return {};
-  const Hand hand = draw_shown(context, name, area, selected);
-  return shown_->of.answer == answer_ ? hand : Hand{};
+  const Response response = draw_shown(context, name, area, selected);
+  return shown_->of.answer == answer_ ? response : Response{};
 }
 
-AnswerTable::Hand AnswerTable::draw(const PanelContext& context, std::string_view name, const Rect& area,
-                                    std::shared_ptr<const Listing> listing) {
+AnswerTable::Response AnswerTable::draw(const PanelContext& context, std::string_view name, const Rect& area,
+                                        std::shared_ptr<const Listing> listing) {
   std::vector<Note> notes;
   if (answer_.get() != &listing->rows) {
     for (const ListingColumn& column : listing->columns)
@@ -337,12 +338,12 @@ AnswerTable::Hand AnswerTable::draw(const PanelContext& context, std::string_vie
   if (!shown_) return {};
   if (shown_->of.answer == answer_) listing_ = std::move(listing);
   const std::vector<ListingTarget>& targets = listing_->targets;
-  const Hand hand = draw_shown(context, name, area, [&](std::size_t row) {
+  const Response response = draw_shown(context, name, area, [&](std::size_t row) {
     return row < targets.size() && is_selected(context.tab, targets[row]);
   });
-  const std::optional<std::size_t> row = hand.double_clicked ? hand.double_clicked : hand.clicked;
-  if (row && *row < targets.size()) select_target(context, targets[*row], hand.double_clicked.has_value());
-  return shown_->of.answer == answer_ ? hand : Hand{};
+  const std::optional<std::size_t> row = response.double_clicked ? response.double_clicked : response.clicked;
+  if (row && *row < targets.size()) select_target(context, targets[*row], response.double_clicked.has_value());
+  return shown_->of.answer == answer_ ? response : Response{};
 }
 
 }  // namespace accelscope::app

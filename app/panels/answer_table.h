@@ -1,8 +1,8 @@
 // Rows of values as a table: as wide as what they hold, sorted as SQL orders, copied and exported. For answers in SQL
 // and for listings.
 //
-//   const AnswerTable::Hand hand = table_.draw(context, "sql.rows", area, answer_rows(console_.shared_answer()), sql);
-//   if (hand.clicked) ...  // a row of the answer
+//   const AnswerTable::Response hand = table_.draw(context, "sql.rows", area, answer_rows(console_.shared_answer()),
+//   sql); if (hand.clicked) ...  // a row of the answer
 //
 // Short answers are sorted and filtered at once; long ones on a worker, and what was there stays until that is done.
 #pragma once
@@ -60,19 +60,19 @@ class AnswerTable {
     bool names = false;  // short answers show names as short as they tell rows apart, whole on hover
   };
   // Rows of the answer that was given. While the one before it is still shown, nothing was clicked.
-  struct Hand {
+  struct Response {
     std::optional<std::size_t> clicked, double_clicked;
   };
 
   // Another answer of the same columns is sorted and filtered as the one before, if it has the same `origin`, such as
   // its SQL. notes: of the answer's columns, as many as there are, or none. selected: of rows; the one clicked last if
   // none.
-  Hand draw(const PanelContext& context, std::string_view name, const render::Rect& area,
-            std::shared_ptr<const SqlResult> answer, std::string_view origin, std::vector<Note> notes = {},
-            const std::function<bool(std::size_t row)>& selected = {});
+  Response draw(const PanelContext& context, std::string_view name, const render::Rect& area,
+                std::shared_ptr<const SqlResult> answer, std::string_view origin, std::vector<Note> notes = {},
+                const std::function<bool(std::size_t row)>& selected = {});
   // A listing: a click selects what the row speaks of, a double click zooms to it.
-  Hand draw(const PanelContext& context, std::string_view name, const render::Rect& area,
-            std::shared_ptr<const Listing> listing);
+  Response draw(const PanelContext& context, std::string_view name, const render::Rect& area,
+                std::shared_ptr<const Listing> listing);
   void forget_cursor() { table_.cursor.reset(); }
   // Scrolls a row of the answer into sight when it is drawn next.
   void show(std::size_t row) { show_ = row; }
@@ -88,20 +88,20 @@ class AnswerTable {
   void add_names(const SqlResult& result, std::size_t column);
   [[nodiscard]] render::TableCell cell_of(const SqlResult& result, std::size_t row, std::size_t column);
   // Rows of the answer that is shown.
-  Hand draw_shown(const PanelContext& context, std::string_view name, const render::Rect& whole,
-                  const std::function<bool(std::size_t row)>& selected);
+  Response draw_shown(const PanelContext& context, std::string_view name, const render::Rect& whole,
+                      const std::function<bool(std::size_t row)>& selected);
 
   std::shared_ptr<const SqlResult> answer_;
   std::string origin_;
   std::vector<render::TableColumn> columns_;
-  std::vector<float> natural_;                    // widths of columns, units, as wide as what they hold
-  std::vector<AnswerForm> forms_;                 // of columns
-  std::vector<bool> hides_, aside_;               // columns, at first
-  std::vector<bool> silent_;                      // columns, hidden as long as nothing has a value
-  std::vector<bool> named_;                       // columns that names are shortened in
-  ShortNames names_;                              // of the answer that was given, all of its rows
-  bool fresh_ = false;                            // nothing has been hidden yet
-  KeptAnswer<AnswerOrder, AnswerQuestion> kept_;  // of long answers
+  std::vector<float> natural_;                            // widths of columns, units, as wide as what they hold
+  std::vector<AnswerForm> forms_;                         // of columns
+  std::vector<bool> hides_, aside_;                       // columns, at first
+  std::vector<bool> silent_;                              // columns, hidden as long as nothing has a value
+  std::vector<bool> named_;                               // columns that names are shortened in
+  ShortNames names_;                                      // of the answer that was given, all of its rows
+  bool fresh_ = false;                                    // nothing has been hidden yet
+  RetainedAnswer<AnswerOrder, AnswerQuestion> retained_;  // of long answers
   std::shared_ptr<const AnswerOrder> shown_;
   std::shared_ptr<const Listing> listing_;  // that the shown answer is of, where it is one
   render::TableState table_;

@@ -28,9 +28,9 @@ namespace accelscope::app {
 // the work gives back.
 using NoQuestion = SessionAnalysis::NoKey;
 template <typename T, typename Question = NoQuestion>
-using KeptAnswer = SessionAnalysis::Kept<T, Question>;
+using RetainedAnswer = SessionAnalysis::Retained<T, Question>;
 template <typename T, typename Question = NoQuestion>
-using FilteredAnswer = SessionAnalysis::Kept<T, SessionAnalysis::Filtered<Question>>;
+using FilteredAnswer = SessionAnalysis::Retained<T, SessionAnalysis::Filtered<Question>>;
 template <typename T>
 using FoundAnswer = SessionAnalysis::Found<T>;
 
@@ -45,7 +45,7 @@ struct OpenSession {
 struct PanelActions {
   std::function<void(std::string_view id)> run;  // a command of the table
   std::function<void(std::string_view name)> show_panel;
-  std::function<void(std::string text)> say;          // a short confirmation in the status bar
+  std::function<void(std::string text)> inform;       // a short confirmation in the status bar
   std::function<void(EventId)> reveal;                // scrolls its lane into sight
   std::function<void(Severity, std::string)> notify;  // something went wrong
   // Another tab on the same session, whose timeline has the rows of these tracks alone and whose filter passes no
@@ -67,7 +67,7 @@ struct PanelContext {
   [[nodiscard]] SessionAnalysis& analysis() const { return *tab.analysis; }
   void copy(const std::string& text, const std::string& what) const {
     ui.copy_to_clipboard(text);
-    actions.say("Copied " + what);
+    actions.inform("Copied " + what);
   }
   // Opens the glossary at the word: the name of a figure or of a column.
   void look_up(const std::string& word) const {

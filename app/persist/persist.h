@@ -13,7 +13,7 @@
 
 namespace accelscope::app {
 
-// What the user has entered of what devices can do at most, for all sessions of a device of that name. Kept in one
+// What the user has entered of what devices can do at most, for all sessions of a device of that name. Retained in one
 // small text file, a line each, which may be edited by hand:
 //
 //   NVIDIA H100 80GB HBM3 <tab> hbm <tab> 3350000000000
@@ -73,7 +73,7 @@ class QueryHistory {
 };
 
 // The sessions that were opened before, newest first, with the two figures that identify a run (active time,
-// events). Kept in one small text file; what cannot be parsed is skipped. Never touches the sessions themselves.
+// events). Retained in one small text file; what cannot be parsed is skipped. Never touches the sessions themselves.
 struct RecentSession {
   std::string path;
   std::string title;

@@ -1,5 +1,6 @@
-// Captures that the user has named: a plan under a name, in a project. Kept in one text file that only its owner may
-// read, since environments and programs may be private; a token's content is never in it, only the path of its file.
+// Captures that the user has named: a plan under a name, in a project. Retained in one text file that only its owner
+// may read, since environments and programs may be private; a token's content is never in it, only the path of its
+// file.
 #pragma once
 
 #include <string>

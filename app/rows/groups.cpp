@@ -215,17 +215,17 @@ constexpr float kSmallCounter = 18;  // units
 
 // One row for each unit, where its first counter was.
 void share_rows(const std::string& group, CounterMode mode, const RowChoices& choices, std::vector<TimelineRow>& rows) {
-  std::vector<TimelineRow> kept;
+  std::vector<TimelineRow> retained;
   std::map<std::string, std::size_t> shared;  // by unit: index into `kept`
   for (TimelineRow& row : rows) {
     if (row.kind != RowKind::counter) {
-      kept.push_back(std::move(row));
+      retained.push_back(std::move(row));
       continue;
     }
     const std::string& unit = row.track->unit;
-    const auto [place, is_new] = shared.try_emplace(unit, kept.size());
+    const auto [place, is_new] = shared.try_emplace(unit, retained.size());
     if (is_new) {
-      TimelineRow& all = kept.emplace_back();
+      TimelineRow& all = retained.emplace_back();
       all.kind = RowKind::counter;
       all.key = fmt::format("counters:{}:{}", group, unit);
       all.parent = group;
@@ -233,17 +233,17 @@ void share_rows(const std::string& group, CounterMode mode, const RowChoices& ch
       all.size = choices.size_of(all.key);
       all.height = shared_plot_height(all.size);
     }
-    TimelineRow& all = kept[place->second];
+    TimelineRow& all = retained[place->second];
     if (row.lanes.empty()) continue;  // it has no sample yet
     all.lanes.push_back(row.lanes.front());
     all.series.push_back(row.track);
   }
   for (const auto& [unit, index] : shared) {
-    TimelineRow& row = kept[index];
+    TimelineRow& row = retained[index];
     row.scale_lanes = row.lanes;
     row.label = fmt::format("{} counters{}{}", row.series.size(), unit.empty() ? "" : ", ", unit);
   }
-  rows = std::move(kept);
+  rows = std::move(retained);
 }
 
 void share_scales(std::vector<TimelineRow>& rows) {
@@ -341,8 +341,8 @@ std::vector<TrackPlace> placed_tracks(const Snapshot& snapshot) {
 }
 
 void keep_only(std::vector<TrackPlace>& places, const std::vector<TrackNumber>& tracks) {
-  const std::unordered_set<TrackNumber> kept(tracks.begin(), tracks.end());
-  std::erase_if(places, [&](const TrackPlace& place) { return !kept.contains(place.track->track->number); });
+  const std::unordered_set<TrackNumber> retained(tracks.begin(), tracks.end());
+  std::erase_if(places, [&](const TrackPlace& place) { return !retained.contains(place.track->track->number); });
 }
 
 void keep_essential(std::vector<TrackPlace>& places) {

@@ -117,7 +117,7 @@ bool SessionAnalysis::timeline_pending() const {
   return under_way(memory_.task) || under_way(active_.task) || under_way(incidents_.task) || under_way(leaf_work_.task);
 }
 
-SessionAnalysis::Step SessionAnalysis::step(KeptState& answer, const Asked& asked, const Renewal& renewal) {
+SessionAnalysis::Step SessionAnalysis::step(RetainedState& answer, const Asked& asked, const Renewal& renewal) {
   const bool grows = grows_ || renewal.beside.grows;
   const std::uint64_t newest = snapshot_->version + renewal.beside.version;
   const std::uint64_t of = std::min(renewal.of.version, newest);

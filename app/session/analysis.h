@@ -138,7 +138,7 @@ class SessionAnalysis {
     std::shared_ptr<const Snapshot> snapshot;  // null: the newest
   };
   // What an answer is of, whatever it says. Versions are those of the data that it is made of.
-  struct KeptState {
+  struct RetainedState {
     std::uint64_t version = 0;                                 // that the last work was given
     std::uint64_t value_version = 0;                           // of the value: of the oldest of what it is made of
     std::shared_ptr<const Snapshot> snapshot, value_snapshot;  // likewise
@@ -152,7 +152,7 @@ class SessionAnalysis {
   // What was asked, and the last answer to it or to the question before. Who holds it is the one who asks, on the UI
   // thread, and nobody else replaces what it holds; workers get copies of the pointers to values, which never change.
   template <typename T, typename Key = NoKey>
-  struct Kept : KeptState {
+  struct Retained : RetainedState {
     std::shared_ptr<const T> value;
     Task<Found<T>> task;
     std::shared_ptr<double> worked_s;  // of the task: written before it is ready
@@ -167,7 +167,7 @@ class SessionAnalysis {
       if (!task.valid()) return;
       task = {};
       key = value_key;
-      asked_s = KeptState{}.asked_s;
+      asked_s = RetainedState{}.asked_s;
     }
     // How much of the work is done, 0 to 1; nothing while none is under way or its end is unknown.
     [[nodiscard]] std::optional<double> share() const {
@@ -194,9 +194,9 @@ class SessionAnalysis {
   };
   // The last answer to the question or, until it is there, to the one before.
   template <typename T, typename Key, typename Work>
-  std::shared_ptr<const T> ask(Kept<T, Key>& answer, const Key& key, const Renewal& renewal, Work work);
+  std::shared_ptr<const T> ask(Retained<T, Key>& answer, const Key& key, const Renewal& renewal, Work work);
   template <typename T, typename Work>
-  std::shared_ptr<const T> ask(Kept<T>& answer, Work work) {
+  std::shared_ptr<const T> ask(Retained<T>& answer, Work work) {
     return ask(answer, NoKey{}, {}, std::move(work));
   }
   // The same of what passes a filter: the mask of its tracks and terms is in the query, its range is left to the work.
@@ -208,10 +208,10 @@ class SessionAnalysis {
     bool operator==(const Filtered&) const = default;
   };
   template <typename T, typename Question, typename Work>
-  std::shared_ptr<const T> ask_of(Kept<T, Filtered<Question>>& answer, const EventFilter& filter,
+  std::shared_ptr<const T> ask_of(Retained<T, Filtered<Question>>& answer, const EventFilter& filter,
                                   const Question& question, Work work, const Renewal& renewal);
   template <typename T, typename Question, typename Work>
-  std::shared_ptr<const T> ask_of(Kept<T, Filtered<Question>>& answer, const EventFilter& filter,
+  std::shared_ptr<const T> ask_of(Retained<T, Filtered<Question>>& answer, const EventFilter& filter,
                                   const Question& question, Work work) {
     return ask_of(answer, filter, question, std::move(work), Renewal{});
   }
@@ -229,7 +229,9 @@ class SessionAnalysis {
     return oldest;
   }
   // Of its value, to whatever question.
-  [[nodiscard]] static Basis basis_of(const KeptState& answer) { return {answer.value_version, answer.value_snapshot}; }
+  [[nodiscard]] static Basis basis_of(const RetainedState& answer) {
+    return {answer.value_version, answer.value_snapshot};
+  }
 
   // What a better answer replaces. Large ones take milliseconds to free, so the pool does that once nobody shows them.
   void retire(std::shared_ptr<const void> answer);
@@ -294,21 +296,21 @@ class SessionAnalysis {
   std::shared_ptr<const LaunchQueues> launch_queues();
   [[nodiscard]] bool launch_queues_pending() const { return launch_queues_.task.valid() || !dependencies_.value; }
   // Whose answers others are made of, for made_of().
-  [[nodiscard]] const Kept<SourceLines, EventFilter>& source_lines_state() const noexcept { return lines_; }
-  [[nodiscard]] const Kept<MemoryUsage>& memory_state() const noexcept { return memory_; }
-  [[nodiscard]] const Kept<Dependencies>& dependencies_state() const noexcept { return dependencies_; }
-  [[nodiscard]] const Kept<LeafWork>& leaf_work_state() const noexcept { return leaf_work_; }
-  [[nodiscard]] const Kept<LaunchQueues>& launch_queues_state() const noexcept { return launch_queues_; }
+  [[nodiscard]] const Retained<SourceLines, EventFilter>& source_lines_state() const noexcept { return lines_; }
+  [[nodiscard]] const Retained<MemoryUsage>& memory_state() const noexcept { return memory_; }
+  [[nodiscard]] const Retained<Dependencies>& dependencies_state() const noexcept { return dependencies_; }
+  [[nodiscard]] const Retained<LeafWork>& leaf_work_state() const noexcept { return leaf_work_; }
+  [[nodiscard]] const Retained<LaunchQueues>& launch_queues_state() const noexcept { return launch_queues_; }
   // What was compiled when, and the calls of the whole session; waits for the dependencies.
   std::shared_ptr<const Compilations> compilations();
-  [[nodiscard]] const Kept<Compilations>& compilations_state() const noexcept { return compilations_; }
+  [[nodiscard]] const Retained<Compilations>& compilations_state() const noexcept { return compilations_; }
   // What bounds the session, its worst line, what its data lack; waits for the active stretch, the activity and the
   // source lines.
   std::shared_ptr<const Verdict> verdict();
   // What of the session costs time that could be saved, of what passes the filter; waits for the dependencies. Until
   // the wanted ones are there the last are given.
   std::shared_ptr<const Advice> advice();
-  [[nodiscard]] const Kept<Advice, Filtered<NoKey>>& advice_state() const noexcept { return advice_; }
+  [[nodiscard]] const Retained<Advice, Filtered<NoKey>>& advice_state() const noexcept { return advice_; }
   // Of the whole session (an empty filter) or a part. Until the wanted ones are there the last are given: compare
   // `filter`. While a range keeps changing, they are renewed when it rests.
   std::shared_ptr<const SessionFigures> figures(const EventFilter& filter);
@@ -377,12 +379,12 @@ class SessionAnalysis {
   struct Asked {
     bool busy = false, same = false;
   };
-  [[nodiscard]] Step step(KeptState& answer, const Asked& asked, const Renewal& renewal);
+  [[nodiscard]] Step step(RetainedState& answer, const Asked& asked, const Renewal& renewal);
   template <typename T, typename Key>
-  void take(Kept<T, Key>& answer);
+  void take(Retained<T, Key>& answer);
   // Nothing is known of it any more; what was is freed by a worker.
   template <typename T, typename Key>
-  void forget(Kept<T, Key>& answer, Key key = {});
+  void forget(Retained<T, Key>& answer, Key key = {});
   // All answers but the masks.
   template <typename Self>
   static auto answers(Self& self) {
@@ -415,34 +417,34 @@ class SessionAnalysis {
   EventFilter filter_;
   std::string error_;
 
-  Kept<MemoryUsage> memory_;
-  std::array<Kept<EventMask, EventFilter>, kMaskUses> masks_;  // of filters without their range
-  Kept<EventColours, ColourChoice> colours_;
-  Kept<SourceLines, EventFilter> lines_;
-  Kept<PassingCount, EventFilter> passing_;
-  Kept<Dependencies> dependencies_;
-  Kept<FirstLook> active_;
-  Kept<Verdict> verdict_;
-  Kept<Advice, Filtered<NoKey>> advice_;
-  Kept<Incidents> incidents_;
-  Kept<LeafWork> leaf_work_;
-  Kept<LaunchQueues> launch_queues_;
-  Kept<Compilations> compilations_;
-  Kept<SessionFigures, Filtered<NoKey>> whole_figures_, part_figures_;
-  Kept<SummaryIndex> summary_index_;
-  Kept<SessionSummary, EventFilter> summary_, hit_summary_;
-  Kept<RangeReport, ReportKey> report_;
-  Kept<Activity> activity_;
-  Kept<EventSearch, SearchKey> search_;
-  Kept<SearchHits, std::shared_ptr<const EventSearch>> found_;
-  Kept<HitList, OfHits<TimeRange>> hit_list_;
-  Kept<HitRank, OfHits<EventId>> hit_rank_;
-  Kept<StoreStatus> status_;
+  Retained<MemoryUsage> memory_;
+  std::array<Retained<EventMask, EventFilter>, kMaskUses> masks_;  // of filters without their range
+  Retained<EventColours, ColourChoice> colours_;
+  Retained<SourceLines, EventFilter> lines_;
+  Retained<PassingCount, EventFilter> passing_;
+  Retained<Dependencies> dependencies_;
+  Retained<FirstLook> active_;
+  Retained<Verdict> verdict_;
+  Retained<Advice, Filtered<NoKey>> advice_;
+  Retained<Incidents> incidents_;
+  Retained<LeafWork> leaf_work_;
+  Retained<LaunchQueues> launch_queues_;
+  Retained<Compilations> compilations_;
+  Retained<SessionFigures, Filtered<NoKey>> whole_figures_, part_figures_;
+  Retained<SummaryIndex> summary_index_;
+  Retained<SessionSummary, EventFilter> summary_, hit_summary_;
+  Retained<RangeReport, ReportKey> report_;
+  Retained<Activity> activity_;
+  Retained<EventSearch, SearchKey> search_;
+  Retained<SearchHits, std::shared_ptr<const EventSearch>> found_;
+  Retained<HitList, OfHits<TimeRange>> hit_list_;
+  Retained<HitRank, OfHits<EventId>> hit_rank_;
+  Retained<StoreStatus> status_;
   Task<Result<LineEvents>> line_events_;
 };
 
 template <typename T, typename Key>
-void SessionAnalysis::take(Kept<T, Key>& answer) {
+void SessionAnalysis::take(Retained<T, Key>& answer) {
   if (!answer.task.valid() || !answer.task.ready()) return;
   auto result = answer.task.take();
   answer.took_s = answer.worked_s ? *answer.worked_s : 0;
@@ -456,15 +458,16 @@ void SessionAnalysis::take(Kept<T, Key>& answer) {
 }
 
 template <typename T, typename Key>
-void SessionAnalysis::forget(Kept<T, Key>& answer, Key key) {
+void SessionAnalysis::forget(Retained<T, Key>& answer, Key key) {
   answer.task.cancel();
-  retire(std::make_shared<Kept<T, Key>>(std::move(answer)));
-  answer = Kept<T, Key>();
+  retire(std::make_shared<Retained<T, Key>>(std::move(answer)));
+  answer = Retained<T, Key>();
   answer.key = std::move(key);
 }
 
 template <typename T, typename Key, typename Work>
-std::shared_ptr<const T> SessionAnalysis::ask(Kept<T, Key>& answer, const Key& key, const Renewal& renewal, Work work) {
+std::shared_ptr<const T> SessionAnalysis::ask(Retained<T, Key>& answer, const Key& key, const Renewal& renewal,
+                                              Work work) {
   take(answer);
   if (!answer.error.empty() && !renewal.tells_itself) error_ = answer.error;
   const Step next = step(answer, {answer.task.valid(), answer.asked_s >= 0 && answer.key == key}, renewal);
@@ -485,7 +488,7 @@ std::shared_ptr<const T> SessionAnalysis::ask(Kept<T, Key>& answer, const Key& k
 }
 
 template <typename T, typename Question, typename Work>
-std::shared_ptr<const T> SessionAnalysis::ask_of(Kept<T, Filtered<Question>>& answer, const EventFilter& filter,
+std::shared_ptr<const T> SessionAnalysis::ask_of(Retained<T, Filtered<Question>>& answer, const EventFilter& filter,
                                                  const Question& question, Work work, const Renewal& renewal) {
   constexpr double kRestSeconds = 0.1;
   Renewal of_range = renewal;

@@ -55,12 +55,12 @@ void EventCache::begin_frame(std::shared_ptr<const Snapshot> snapshot) {
   }
   for (Shared::Read& each : read) keep(each.id, std::move(each.record), each.snapshot->version);
   if (memory_bytes_ > memory_budget_) evict();
-  for (std::optional<Wish>& slot : wishes_) {
+  for (std::optional<Intent>& slot : intents_) {
     if (!slot || !slot->ready()) continue;
-    const Wish wish = std::move(*slot);
+    const Intent intent = std::move(*slot);
     slot.reset();
-    if (&slot == &wishes_[static_cast<std::size_t>(EventWish::selection)]) steps_.clear();
-    wish.then();
+    if (&slot == &intents_[static_cast<std::size_t>(EventIntent::selection)]) steps_.clear();
+    intent.then();
   }
 }
 
@@ -163,24 +163,24 @@ void EventCache::evict() {
   }
 }
 
-void EventCache::put(EventWish wish, Wish made) {
-  if (wish == EventWish::selection) steps_.clear();
-  wishes_[static_cast<std::size_t>(wish)] = std::move(made);
+void EventCache::put(EventIntent intent, Intent made) {
+  if (intent == EventIntent::selection) steps_.clear();
+  intents_[static_cast<std::size_t>(intent)] = std::move(made);
 }
 
-void EventCache::drop(EventWish wish) {
-  if (wish == EventWish::selection) steps_.clear();
-  wishes_[static_cast<std::size_t>(wish)].reset();
+void EventCache::drop(EventIntent intent) {
+  if (intent == EventIntent::selection) steps_.clear();
+  intents_[static_cast<std::size_t>(intent)].reset();
 }
 
-void EventCache::when_known(EventWish wish, std::vector<EventId> ids, std::function<void()> then) {
+void EventCache::when_known(EventIntent intent, std::vector<EventId> ids, std::function<void()> then) {
   auto known = [this, ids = std::move(ids)] {
     // All of them are asked for, also behind one that is missing.
     return std::ranges::count_if(ids, [this](EventId id) { return find(id) == nullptr && problem(id).empty(); }) == 0;
   };
-  drop(wish);
+  drop(intent);
   if (known()) return then();
-  put(wish, {std::move(known), std::move(then), [] { return false; }});
+  put(intent, {std::move(known), std::move(then), [] { return false; }});
 }
 
 void EventCache::step(const StepPlace& from, EventStep step, std::function<void(const Result<StepPlace>&)> arrived) {
@@ -192,7 +192,7 @@ void EventCache::step(const StepPlace& from, EventStep step, std::function<void(
     std::optional<Result<EventRecord>> event;
   };
   ask(
-      EventWish::selection,
+      EventIntent::selection,
       [from, steps, snapshot = snapshot_](EventReader& reader, const TaskControl& control) -> Result<Arrived> {
         Arrived at{from, snapshot, std::nullopt};
         for (const EventStep& each : steps) {
@@ -213,13 +213,13 @@ void EventCache::step(const StepPlace& from, EventStep step, std::function<void(
 
 bool EventCache::under_way() const {
   const bool asked =
-      std::ranges::any_of(wishes_, [](const std::optional<Wish>& wish) { return wish && wish->under_way(); });
+      std::ranges::any_of(intents_, [](const std::optional<Intent>& intent) { return intent && intent->under_way(); });
   const std::scoped_lock lock(shared_->mutex);
   return asked || !shared_->wanted.empty() || shared_->under_way;
 }
 
 bool EventCache::pending() const {
-  const bool waits = std::ranges::any_of(wishes_, [](const auto& wish) { return wish.has_value(); });
+  const bool waits = std::ranges::any_of(intents_, [](const auto& intent) { return intent.has_value(); });
   const std::scoped_lock lock(shared_->mutex);
   return waits || !shared_->wanted.empty() || shared_->under_way || !shared_->read.empty();
 }

@@ -3,8 +3,8 @@
 // click wants to know is asked for once, and done when it is known. UI thread only.
 //
 //   if (const EventRecord* event = tab.events->find(id)) ...                     // null: not there yet
-//   tab.events->when_known(EventWish::view, {id}, [&tab, id] { ... });           // find() answers then
-//   tab.events->ask(EventWish::hover, [](EventReader& reader, const TaskControl&) { return ...; },
+//   tab.events->when_known(EventIntent::view, {id}, [&tab, id] { ... });           // find() answers then
+//   tab.events->ask(EventIntent::hover, [](EventReader& reader, const TaskControl&) { return ...; },
 //                   [](auto answer) { ... });                                    // what needs a search among events
 #pragma once
 
@@ -25,8 +25,8 @@
 namespace accelscope::app {
 
 // What is waited for: one of each kind at a time; a newer one takes its place.
-enum class EventWish : std::uint8_t { selection, view, marker, filter, hover, menu, link };
-inline constexpr std::size_t kEventWishes = 7;
+enum class EventIntent : std::uint8_t { selection, view, marker, filter, hover, menu, link };
+inline constexpr std::size_t kEventIntents = 7;
 
 // Steps from lane to lane keep to the time where they began, however the events on the way lie.
 struct LaneStep {
@@ -63,7 +63,7 @@ class EventCache {
 
   // Runs `read` on a worker and hands what it returns to `then` in a later frame.
   template <typename Read, typename Then>
-  void ask(EventWish wish, Read read, Then then) {
+  void ask(EventIntent intent, Read read, Then then) {
     using Answer = std::invoke_result_t<Read&, EventReader&, const TaskControl&>;
     auto task = std::make_shared<Task<Answer>>(
         pool_.start(Priority::drawing,
@@ -71,15 +71,15 @@ class EventCache {
                       EventReader reader(*store, snapshot);
                       return read(reader, control);
                     }));
-    put(wish, {[task] { return task->ready(); }, [task, then = std::move(then)]() mutable { then(task->take()); },
-               [task] { return !task->ready(); }});
+    put(intent, {[task] { return task->ready(); }, [task, then = std::move(then)]() mutable { then(task->take()); },
+                 [task] { return !task->ready(); }});
   }
   // Calls `then` once each of the events is known, or known to be unreadable: at once where that is so already.
-  void when_known(EventWish wish, std::vector<EventId> ids, std::function<void()> then);
+  void when_known(EventIntent intent, std::vector<EventId> ids, std::function<void()> then);
   // One step on from the place, as a wish for a selection. Steps that are asked for from the same place while one is
   // under way are all made, in order. The event that they led to is known when they have arrived.
   void step(const StepPlace& from, EventStep step, std::function<void(const Result<StepPlace>&)> arrived);
-  void drop(EventWish wish);
+  void drop(EventIntent intent);
 
   [[nodiscard]] bool pending() const;    // something is still to come, or to be taken
   [[nodiscard]] bool under_way() const;  // a worker is at it
@@ -93,7 +93,7 @@ class EventCache {
     std::uint64_t used = 0;     // frame
     std::size_t bytes = 0;
   };
-  struct Wish {
+  struct Intent {
     std::function<bool()> ready;
     std::function<void()> then;
     std::function<bool()> under_way;
@@ -104,7 +104,7 @@ class EventCache {
   void want(EventId id);
   void keep(EventId id, Result<EventRecord> read, std::uint64_t version);
   void refresh(Entry& entry) const;
-  void put(EventWish wish, Wish made);
+  void put(EventIntent intent, Intent made);
   void evict();
 
   WorkerPool& pool_;
@@ -115,7 +115,7 @@ class EventCache {
   std::unordered_map<EventId, Entry> entries_;
   std::shared_ptr<Shared> shared_;
   Task<Result<void>> reading_;
-  std::array<std::optional<Wish>, kEventWishes> wishes_;
+  std::array<std::optional<Intent>, kEventIntents> intents_;
   std::optional<EventId> steps_from_;
   std::vector<EventStep> steps_;  // under way, from there
 };

@@ -73,14 +73,14 @@ std::optional<LaidBeside> laid_beside(const SessionTab& base, const SessionTab& 
   return std::nullopt;
 }
 
-void attach(SessionTab& tab, WorkerPool& pool, std::shared_ptr<Store> store, KeptBeside kept) {
+void attach(SessionTab& tab, WorkerPool& pool, std::shared_ptr<Store> store, RetainedBeside retained) {
   tab.pool = &pool;
   tab.store = std::move(store);
   tab.snapshot = tab.store->snapshot();
   tab.events = std::make_shared<EventCache>(pool, tab.store);
   tab.writer = std::make_shared<StoreWriter>(pool, tab.store);
-  tab.markers = std::move(kept.markers);
-  tab.kept = std::move(kept.values);
+  tab.markers = std::move(retained.markers);
+  tab.retained = std::move(retained.values);
 }
 
 std::string own_title(const SessionTab& tab) {

@@ -15,7 +15,7 @@
 
 #include "app/rows/rows.h"
 #include "app/session/event_cache.h"
-#include "app/session/kept_beside.h"
+#include "app/session/retained_beside.h"
 #include "capture/client/capture_session.h"
 #include "core/analysis/dependencies/wait_causes.h"
 #include "core/analysis/iterations/iterations.h"
@@ -85,7 +85,7 @@ struct LaidBeside {
 // What a user sees of a session and can undo, as plain values: the visible stretch of time, and the choices of what is
 // shown in it and how. Every finished change is one step of the history.
 
-// The visible stretch of session time. Kept in double so that zooming about the pointer does not creep.
+// The visible stretch of session time. Retained in double so that zooming about the pointer does not creep.
 struct ViewRange {
   double begin_ns = 0;
   double end_ns = 1;
@@ -226,7 +226,7 @@ struct SessionTab {
   std::shared_ptr<const ShownPath> marked_path;     // marked on the timeline; null: none
   std::int64_t first_marker_id = 1;                 // of new markers: tabs on one store have their own
   std::vector<Marker> markers;                      // by time; changed by put_marker() and remove_marker()
-  std::map<std::string, std::string> kept;          // other values beside the events; changed by keep_value()
+  std::map<std::string, std::string> retained;      // other values beside the events; changed by keep_value()
   std::shared_ptr<TimelineState> timeline;          // what only the timeline remembers: scroll, what is collapsed
 
   // In a comparison: the other session, below this one, and how its time is laid beside this one's.
@@ -235,8 +235,8 @@ struct SessionTab {
   std::shared_ptr<const SharedTurns> turns;  // of the loop that both run; empty: of none, null: not known yet
   std::string turns_error;                   // why not, where looking for it failed
   std::size_t aligned_turn = 0;
-  bool beside_in_hand = false;  // the user last chose something there: panels tell of it
-  bool beside_is_base = false;  // A, what the other is set against, is the one below
+  bool beside_in_progress = false;  // the user last chose something there: panels tell of it
+  bool beside_is_base = false;      // A, what the other is set against, is the one below
 
   LiveState live = LiveState::none;
   capture::client::CaptureStatus capture;  // of this frame; empty when the session was opened from a file
@@ -247,10 +247,10 @@ struct SessionTab {
 };
 
 // A tab of the store: what every tab has, whoever shows it. The pool must outlive it.
-void attach(SessionTab& tab, WorkerPool& pool, std::shared_ptr<Store> store, KeptBeside kept = {});
+void attach(SessionTab& tab, WorkerPool& pool, std::shared_ptr<Store> store, RetainedBeside retained = {});
 // What tells of what the user does with it: the session, or the one below it.
-[[nodiscard]] inline SessionTab& in_hand(SessionTab& tab) noexcept {
-  return tab.beside && tab.beside_in_hand ? *tab.beside : tab;
+[[nodiscard]] inline SessionTab& in_progress(SessionTab& tab) noexcept {
+  return tab.beside && tab.beside_in_progress ? *tab.beside : tab;
 }
 // Of the session itself, where the tab is named after two.
 [[nodiscard]] std::string own_title(const SessionTab& tab);

@@ -40,7 +40,7 @@ struct CommandRun {
   // "accelscope: FILE: what is wrong; what to try"
   int fail(const std::string& message) const;
   int fail_usage(const std::string& command, const std::string& message) const;
-  void say(const std::string& line) const;  // to err, unless quiet
+  void inform(const std::string& line) const;  // to err, unless quiet
   // For results that other programs read (JSON, CSV, bytes), which must come out as they are. All else that is written
   // to the streams is cleaned of what could steer a terminal (core/base/text.h); data too if it goes to one.
   [[nodiscard]] std::ostream& data_out() const;

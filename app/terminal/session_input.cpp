@@ -25,8 +25,8 @@ void print_progress(std::ostream& err, const BackgroundJob& job) {
 }
 
 // Details of a foreign session are foreign text.
-void say_what_is_missing(const Snapshot& snapshot, const InputPaths& inputs, const std::string& input,
-                         const CommandRun& run) {
+void inform_what_is_missing(const Snapshot& snapshot, const InputPaths& inputs, const std::string& input,
+                            const CommandRun& run) {
   constexpr std::size_t kSaid = 5;
   std::size_t count = 0;
   for (const QualityEntry& entry : snapshot.quality) {
@@ -72,8 +72,8 @@ Result<OpenedSession> open_input(const std::vector<std::string>& paths, const Op
   if (!done) return done.error();
   if (!session->ok()) return Error{inputs.shown(session->message())};
   (*session)->keeper = inputs.keeper();
-  if (!(*session)->note.empty()) run.say("accelscope: " + inputs.shown((*session)->note));
-  if (!reports_quality) say_what_is_missing(*(*session)->store->snapshot(), inputs, inputs.shown(what), run);
+  if (!(*session)->note.empty()) run.inform("accelscope: " + inputs.shown((*session)->note));
+  if (!reports_quality) inform_what_is_missing(*(*session)->store->snapshot(), inputs, inputs.shown(what), run);
   return std::move(*session);
 }
 

@@ -14,9 +14,9 @@ namespace {
 constexpr float kKeyScroll = 60;  // units
 
 // One event on in the lane, or on to the next of the same name.
-void step(const TimelineHand& hand, bool after, bool same_name) {
-  SessionTab& tab = hand.tab;
-  TimelineState& state = hand.state;
+void step(const TimelineTarget& target, bool after, bool same_name) {
+  SessionTab& tab = target.tab;
+  TimelineState& state = target.state;
   if (!tab.selected) return;
   const auto to_neighbour = [after, same_name](EventReader& reader, StepPlace& place,
                                                const TaskControl& control) -> Result<void> {
@@ -61,7 +61,7 @@ void mark(SessionTab& tab) {
   const double middle = (tab.view.begin_ns + tab.view.end_ns) / 2;
   const std::int64_t at = tab.cursor_ns.value_or(static_cast<std::int64_t>(middle));
   const std::vector<EventId> events = selected_events(tab);
-  tab.events->when_known(EventWish::marker, events, [&tab, events, at] {
+  tab.events->when_known(EventIntent::marker, events, [&tab, events, at] {
     const EventRecord* event = events.empty() ? nullptr : tab.events->find(events.front());
     if (const auto gap = events.size() == 2 ? gap_between(tab, events.front(), events.back()) : std::nullopt) {
       const auto [from, to] = std::minmax(gap->first.end_ns, gap->second.begin_ns);
@@ -103,15 +103,15 @@ void fit_all(SessionTab& tab) {
 bool can_go_back(const SessionTab& tab) { return tab.history.can_go_back(); }
 bool can_go_forward(const SessionTab& tab) { return tab.history.can_go_forward(); }
 
-void go_in_history(const TimelineHand& hand, bool back) {
-  SessionTab& tab = hand.tab;
-  if (hand.state.settle_at_s) finish_move(tab, hand.state);  // a zoom under way counts as finished
+void go_in_history(const TimelineTarget& target, bool back) {
+  SessionTab& tab = target.tab;
+  if (target.state.settle_at_s) finish_move(tab, target.state);  // a zoom under way counts as finished
   if (back ? can_go_back(tab) : can_go_forward(tab)) tab.restore(back ? tab.history.back() : tab.history.forward());
 }
 
-void clear_all_selection(const TimelineHand& hand) {
-  SessionTab& tab = hand.tab;
-  tab.events->drop(EventWish::selection);
+void clear_all_selection(const TimelineTarget& target) {
+  SessionTab& tab = target.tab;
+  tab.events->drop(EventIntent::selection);
   tab.selected.reset();
   tab.also_selected.clear();
   tab.related.clear();
@@ -119,8 +119,8 @@ void clear_all_selection(const TimelineHand& hand) {
   tab.region.reset();
   tab.operation.reset();
   tab.chosen_warning.clear();
-  hand.state.box_armed = false;
-  if (hand.state.gesture == Gesture::box) hand.state.gesture = Gesture::none;
+  target.state.box_armed = false;
+  if (target.state.gesture == Gesture::box) target.state.gesture = Gesture::none;
 }
 
 [[nodiscard]] std::optional<std::string> row_under(const TimelineState& state, Point at) {
@@ -141,16 +141,16 @@ void clear_all_selection(const TimelineHand& hand) {
 
 // `change` gets the choices and the key of the row under the pointer or of the selected event; "" where there is none.
 template <typename Change>
-void change_row(const TimelineHand& hand, Change change) {
-  RowChoices choices = hand.tab.choices.rows;
-  std::optional<std::string> key = row_under(hand.state, hand.ui.input().mouse);
-  if (!key) key = row_of_selected(hand.tab);
+void change_row(const TimelineTarget& target, Change change) {
+  RowChoices choices = target.tab.choices.rows;
+  std::optional<std::string> key = row_under(target.state, target.ui.input().mouse);
+  if (!key) key = row_of_selected(target.tab);
   change(choices, key.value_or(""));
-  choose_rows(hand.tab, std::move(choices));
+  choose_rows(target.tab, std::move(choices));
 }
 
-void open_groups(const TimelineHand& hand, bool open) {
-  change_row(hand, [&](RowChoices& choices, const std::string&) { open_all(hand.state, choices, open); });
+void open_groups(const TimelineTarget& target, bool open) {
+  change_row(target, [&](RowChoices& choices, const std::string&) { open_all(target.state, choices, open); });
 }
 
 // Of the lane's events in the view the one at the time, else the nearest.
@@ -188,9 +188,9 @@ void open_groups(const TimelineHand& hand, bool open) {
   };
 }
 
-void step_lane(const TimelineHand& hand, bool up) {
-  SessionTab& tab = hand.tab;
-  TimelineState& state = hand.state;
+void step_lane(const TimelineTarget& target, bool up) {
+  SessionTab& tab = target.tab;
+  TimelineState& state = target.state;
   if (!tab.selected) return;
   std::vector<LaneSnapshot> lanes;  // from top to bottom
   for (const TimelineRow& row : state.rows) {
@@ -210,63 +210,63 @@ void step_lane(const TimelineHand& hand, bool up) {
 constexpr MenuId kInView = MenuId::view, kInAnalyse = MenuId::analyse;
 // What most do by keys stays out of the way of the rest of the menu.
 constexpr const char *kMove = "Move", *kLanes = "Lanes", *kStep = "Step";
-using Hand = const TimelineHand&;
+using Response = const TimelineTarget&;
 
 constexpr std::array kTimelineCommands = std::to_array<TimelineCommand>({
-    {"zoom_in", "Zoom in", kInView, kMove, "W", "", [](Hand hand) { zoom_by_key(hand.tab, kKeyZoom); }},
-    {"zoom_out", "Zoom out", kInView, kMove, "S", "", [](Hand hand) { zoom_by_key(hand.tab, 1 / kKeyZoom); }},
-    {"pan_left", "Earlier", kInView, kMove, "A", "Left", [](Hand hand) { pan_by(hand.tab, -kKeyPan); }},
-    {"pan_right", "Later", kInView, kMove, "D", "Right", [](Hand hand) { pan_by(hand.tab, kKeyPan); }},
-    {"fit_all", "Fit the whole session", kInView, "", "0", "", [](Hand hand) { fit_all(hand.tab); }},
-    {"fit_activity", "Fit the activity", kInView, "", "Shift+0", "", [](Hand hand) { fit_activity(hand.tab); }},
-    {"fit_selection", "Fit the selection", kInView, "", "F", "", [](Hand hand) { fit_selection(hand.tab); }},
-    {"view_back", "Back to the last view", kInView, "", "Alt+Left", "", [](Hand hand) { go_in_history(hand, true); },
+    {"zoom_in", "Zoom in", kInView, kMove, "W", "", [](Response target) { zoom_by_key(target.tab, kKeyZoom); }},
+    {"zoom_out", "Zoom out", kInView, kMove, "S", "", [](Response target) { zoom_by_key(target.tab, 1 / kKeyZoom); }},
+    {"pan_left", "Earlier", kInView, kMove, "A", "Left", [](Response target) { pan_by(target.tab, -kKeyPan); }},
+    {"pan_right", "Later", kInView, kMove, "D", "Right", [](Response target) { pan_by(target.tab, kKeyPan); }},
+    {"fit_all", "Fit the whole session", kInView, "", "0", "", [](Response target) { fit_all(target.tab); }},
+    {"fit_activity", "Fit the activity", kInView, "", "Shift+0", "", [](Response target) { fit_activity(target.tab); }},
+    {"fit_selection", "Fit the selection", kInView, "", "F", "", [](Response target) { fit_selection(target.tab); }},
+    {"view_back", "Back to the last view", kInView, "", "Alt+Left", "", [](Response target) { go_in_history(target, true); },
      can_go_back},
     {"view_forward", "Forward to the next view", kInView, "", "Alt+Right", "",
-     [](Hand hand) { go_in_history(hand, false); }, can_go_forward},
-    {"next_event", "Next event of the lane", kInAnalyse, kStep, ".", "", [](Hand hand) { step(hand, true, false); }},
+     [](Response target) { go_in_history(target, false); }, can_go_forward},
+    {"next_event", "Next event of the lane", kInAnalyse, kStep, ".", "", [](Response target) { step(target, true, false); }},
     {"previous_event", "Previous event of the lane", kInAnalyse, kStep, ",", "",
-     [](Hand hand) { step(hand, false, false); }},
+     [](Response target) { step(target, false, false); }},
     {"next_same_name", "Next event of the same name", kInAnalyse, kStep, "Shift+.", "",
-     [](Hand hand) { step(hand, true, true); }},
+     [](Response target) { step(target, true, true); }},
     {"previous_same_name", "Previous event of the same name", kInAnalyse, kStep, "Shift+,", "",
-     [](Hand hand) { step(hand, false, true); }},
-    {"drop_marker", "Drop a marker, or measure the selection", kInAnalyse, "", "M", "", [](Hand hand) { mark(hand.tab); }},
+     [](Response target) { step(target, false, true); }},
+    {"drop_marker", "Drop a marker, or measure the selection", kInAnalyse, "", "M", "", [](Response target) { mark(target.tab); }},
     {"clear_selection", "Clear the selection", kInAnalyse, "", "Esc", "", clear_all_selection},
     {"toggle_follow", "Follow the newest events", kInView, "", "", "",
-     [](Hand hand) { hand.tab.follow = !hand.tab.follow; }},
+     [](Response target) { target.tab.follow = !target.tab.follow; }},
     {"scroll_up", "Scroll the lanes up", kInView, kMove, "Up", "",
-     [](Hand hand) { hand.state.scroll -= hand.ui.px(kKeyScroll); }},
+     [](Response target) { target.state.scroll -= target.ui.px(kKeyScroll); }},
     {"scroll_down", "Scroll the lanes down", kInView, kMove, "Down", "",
-     [](Hand hand) { hand.state.scroll += hand.ui.px(kKeyScroll); }},
+     [](Response target) { target.state.scroll += target.ui.px(kKeyScroll); }},
     {"box_select", "Select a box of lanes and time", kInAnalyse, "", "B", "",
-     [](Hand hand) { hand.state.box_armed = !hand.state.box_armed; }},
+     [](Response target) { target.state.box_armed = !target.state.box_armed; }},
     {"colours", "Colours and their legend", kInView, "", "Shift+C", "",
-     [](Hand hand) { hand.state.legend.open_wanted = true; }},
+     [](Response target) { target.state.legend.open_wanted = true; }},
     {"filter_by_region", "Zoom in and filter in by selection", kInAnalyse, "", "Shift+F", "",
-     [](Hand hand) { filter_by_selection(hand.tab); }},
+     [](Response target) { filter_by_selection(target.tab); }},
     {"event_above", "Event at this time in the lane above", kInAnalyse, kStep, "Shift+Up", "",
-     [](Hand hand) { step_lane(hand, true); }},
+     [](Response target) { step_lane(target, true); }},
     {"event_below", "Event at this time in the lane below", kInAnalyse, kStep, "Shift+Down", "",
-     [](Hand hand) { step_lane(hand, false); }},
-    {"filter_lanes", "Filter lanes by name", kInView, kLanes, "L", "", [](Hand hand) { hand.state.focus_filter = true; }},
+     [](Response target) { step_lane(target, false); }},
+    {"filter_lanes", "Filter lanes by name", kInView, kLanes, "L", "", [](Response target) { target.state.focus_filter = true; }},
     {"collapse_groups", "Collapse all groups of lanes", kInView, kLanes, "C", "",
-     [](Hand hand) { open_groups(hand, false); }},
-    {"expand_groups", "Expand all groups of lanes", kInView, kLanes, "E", "", [](Hand hand) { open_groups(hand, true); }},
+     [](Response target) { open_groups(target, false); }},
+    {"expand_groups", "Expand all groups of lanes", kInView, kLanes, "E", "", [](Response target) { open_groups(target, true); }},
     {"pin_lane", "Pin or unpin the lane under the pointer or of the selection", kInView, kLanes, "P", "",
-     [](Hand hand) {
-       change_row(hand, [](RowChoices& choices, const std::string& key) {
+     [](Response target) {
+       change_row(target, [](RowChoices& choices, const std::string& key) {
          if (!key.empty() && !key.starts_with("group:")) flip_pin(choices, key);  // a group cannot be pinned
        });
      }},
     {"hide_lane", "Hide the lane under the pointer or of the selection", kInView, kLanes, "H", "",
-     [](Hand hand) {
-       change_row(hand, [](RowChoices& choices, const std::string& key) {
+     [](Response target) {
+       change_row(target, [](RowChoices& choices, const std::string& key) {
          if (!key.empty()) choices.hidden.insert(key);
        });
      }},
     {"show_hidden", "Show all hidden lanes", kInView, kLanes, "Shift+H", "",
-     [](Hand hand) { change_row(hand, [](RowChoices& choices, const std::string&) { choices.hidden.clear(); }); }},
+     [](Response target) { change_row(target, [](RowChoices& choices, const std::string&) { choices.hidden.clear(); }); }},
 });
 
 }  // namespace

@@ -33,7 +33,7 @@
 namespace accelscope::app {
 
 // What the timeline remembers of one session between frames: scroll position, open groups, decoded windows, the
-// gesture under way. Kept in the session's tab; used by the files named timeline_* only.
+// gesture under way. Retained in the session's tab; used by the files named timeline_* only.
 
 enum class Gesture : std::uint8_t {
   none,
@@ -256,7 +256,7 @@ void draw_lanes(TimelineFrame& frame);
 [[nodiscard]] std::optional<EventId> event_under(const TimelineFrame& frame, render::Point at);
 // The same, but where they are narrower than pixels the nearest, which a worker looks for: `then` gets it at once or in
 // a later frame, and must not hold on to this one.
-void find_under(const TimelineFrame& frame, render::Point at, EventWish wish,
+void find_under(const TimelineFrame& frame, render::Point at, EventIntent intent,
                 std::function<void(std::optional<EventId>)> then);
 [[nodiscard]] std::optional<render::Rect> event_rect(const TimelineFrame& frame, const EventRecord& event);
 

@@ -7,10 +7,10 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kHandClickSlack = 4;        // units: a press that moves less is a click
-constexpr double kHandSettleSeconds = 0.4;  // a wheel that rests this long has finished its zoom
-constexpr float kWheelRows = 60;            // units that a notch scrolls the rows
-constexpr double kHandWheelPan = 0.1;       // of the view
+constexpr float kPointerClickSlack = 4;        // units: a press that moves less is a click
+constexpr double kPointerSettleSeconds = 0.4;  // a wheel that rests this long has finished its zoom
+constexpr float kWheelRows = 60;               // units that a notch scrolls the rows
+constexpr double kPointerWheelPan = 0.1;       // of the view
 
 void turn_wheel(TimelineFrame& frame) {
   const Point wheel = frame.ui.input().wheel;
@@ -26,13 +26,13 @@ void turn_wheel(TimelineFrame& frame) {
   if (keys.shift || wheel.y == 0) {
     const double notches = static_cast<double>(wheel.x != 0 ? wheel.x : wheel.y);
     move_view(frame.tab, state,
-              panned(frame.tab.view, -notches * kHandWheelPan * frame.tab.view.span_ns(), frame.session));
+              panned(frame.tab.view, -notches * kPointerWheelPan * frame.tab.view.span_ns(), frame.session));
   } else {
     const double factor = std::pow(kWheelZoom, static_cast<double>(wheel.y));
     move_view(frame.tab, state, zoomed(frame.tab.view, frame.ns(mouse.x), factor, frame.session));
   }
-  state.settle_at_s = frame.ui.time() + kHandSettleSeconds;
-  frame.ui.request_frame_after(kHandSettleSeconds);
+  state.settle_at_s = frame.ui.time() + kPointerSettleSeconds;
+  frame.ui.request_frame_after(kPointerSettleSeconds);
 }
 
 void take_event(SessionTab& tab, std::optional<EventId> event, bool add) {
@@ -70,7 +70,7 @@ void click_left(TimelineFrame& frame) {
   SessionTab& tab = frame.tab;
   const bool add = frame.ui.input().modifiers().ctrl;
   const bool keeps_box = over_box(frame, state.pressed_at);
-  find_under(frame, state.pressed_at, EventWish::selection, [&tab, add, keeps_box](std::optional<EventId> event) {
+  find_under(frame, state.pressed_at, EventIntent::selection, [&tab, add, keeps_box](std::optional<EventId> event) {
     if (tab.region && !add) {
       const bool by_terms = !tab.region->range && event.has_value();
       if (!by_terms && !keeps_box) tab.region.reset();
@@ -84,7 +84,7 @@ void drag_left(TimelineFrame& frame) {
   const Point mouse = frame.ui.input().mouse;
   const float across = std::abs(mouse.x - state.pressed_at.x);
   const float along = std::abs(mouse.y - state.pressed_at.y);
-  const float slack = frame.ui.px(kHandClickSlack);
+  const float slack = frame.ui.px(kPointerClickSlack);
   if (state.gesture == Gesture::press && state.box_wanted && std::max(across, along) > slack) {
     begin_box(frame, false);
     return drag_box(frame);
@@ -121,7 +121,7 @@ void drag_pan(TimelineFrame& frame) {
   const bool right = frame.ui.input().down(MouseButton::right);
   const bool middle = frame.ui.input().down(MouseButton::middle);
   const float moved = std::hypot(mouse.x - state.pressed_at.x, mouse.y - state.pressed_at.y);
-  if (state.right_press && moved > frame.ui.px(kHandClickSlack)) state.right_press = false;
+  if (state.right_press && moved > frame.ui.px(kPointerClickSlack)) state.right_press = false;
   if (!state.right_press && (mouse.x != state.last_mouse.x || mouse.y != state.last_mouse.y)) {
     const double by = static_cast<double>(state.last_mouse.x - mouse.x) * frame.view.ns_per_pixel();
     if (by != 0) move_view(frame.tab, state, panned(frame.tab.view, by, frame.session));
@@ -133,7 +133,7 @@ void drag_pan(TimelineFrame& frame) {
     state.menu_marker = 0;
     state.menu_ns = whole_time(std::round(frame.ns(mouse.x)));
     state.menu_event.reset();
-    find_under(frame, mouse, EventWish::menu, [&state](std::optional<EventId> event) { state.menu_event = event; });
+    find_under(frame, mouse, EventIntent::menu, [&state](std::optional<EventId> event) { state.menu_event = event; });
     open_menu(frame.ui, frame.name("menu"));
   } else {
     finish_move(frame.tab, state);
@@ -153,7 +153,7 @@ std::vector<EventId> selected_events(const SessionTab& tab) {
 }
 
 void fit_events(SessionTab& tab, std::vector<EventId> events) {
-  tab.events->when_known(EventWish::view, events, [&tab, events] {
+  tab.events->when_known(EventIntent::view, events, [&tab, events] {
     std::optional<TimeRange> stretch;
     for (const EventId id : events) {
       const EventRecord* event = tab.events->find(id);
@@ -194,7 +194,7 @@ void handle_mouse(TimelineFrame& frame) {
   if (rests) finish_move(frame.tab, state);
 
   if (touch.double_clicked) {
-    find_under(frame, ui.input().mouse, EventWish::view, [&tab = frame.tab](std::optional<EventId> event) {
+    find_under(frame, ui.input().mouse, EventIntent::view, [&tab = frame.tab](std::optional<EventId> event) {
       if (event) fit_events(tab, {*event});
     });
     state.gesture = Gesture::none;

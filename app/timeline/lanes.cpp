@@ -413,15 +413,15 @@ std::optional<EventId> event_under(const TimelineFrame& frame, Point at) {
   return {};
 }
 
-void find_under(const TimelineFrame& frame, Point at, EventWish wish,
+void find_under(const TimelineFrame& frame, Point at, EventIntent intent,
                 std::function<void(std::optional<EventId>)> then) {
-  frame.tab.events->drop(wish);
+  frame.tab.events->drop(intent);
   const DrawnLane* drawn = slices_under(frame, at);
   const std::optional<EventId> event = event_under(frame, at);
   if (drawn == nullptr || event) return then(event);
   const auto slack = static_cast<std::int64_t>(std::max(1.0, frame.view.ns_per_pixel()));
   frame.tab.events->ask(
-      wish,
+      intent,
       [lane = frame.snapshot.lanes[drawn->lane], ns = static_cast<std::int64_t>(frame.ns(at.x)), slack](
           EventReader& reader, const TaskControl&) { return reader.event_at(lane, ns, slack); },
       [&tab = frame.tab, then = std::move(then)](const Result<std::optional<EventId>>& found) {

@@ -390,7 +390,7 @@ void hover_closely(TimelineFrame& frame, Point mouse) {
   }
   frame.state.hover_since_s = 1e18;  // nothing here, unless it is found: look again when the pointer moves
   if (!crowd || crowd->held.events <= 0) return;
-  find_under(frame, mouse, EventWish::hover, [&tab = frame.tab, &state = frame.state](std::optional<EventId> event) {
+  find_under(frame, mouse, EventIntent::hover, [&tab = frame.tab, &state = frame.state](std::optional<EventId> event) {
     tab.hovered = event;
     if (event) state.hover_since_s = 0;
   });
@@ -463,7 +463,7 @@ void draw_hover(TimelineFrame& frame) {
   Ui& ui = frame.ui;
   const Point mouse = ui.input().mouse;
   if (!is_over(frame)) {
-    frame.tab.events->drop(EventWish::hover);
+    frame.tab.events->drop(EventIntent::hover);
     frame.tab.hovered.reset();
     state.hover_since_s = ui.time();
     return;
@@ -472,7 +472,7 @@ void draw_hover(TimelineFrame& frame) {
   if (moved) {
     state.last_mouse = mouse;
     state.hover_since_s = ui.time();
-    frame.tab.events->drop(EventWish::hover);
+    frame.tab.events->drop(EventIntent::hover);
     frame.tab.hovered = event_under(frame, mouse);
     ui.request_frame_after(kHoverCardDelay);
     return;

@@ -23,7 +23,7 @@ namespace accelscope::app {
 struct TimelineState;
 
 // What a command acts on.
-struct TimelineHand {
+struct TimelineTarget {
   render::Ui& ui;
   SessionTab& tab;
   TimelineState& state;
@@ -35,7 +35,7 @@ struct TimelineCommand {
   const char* submenu;
   const char* key;  // as command_table.h parses it
   const char* second_key;
-  void (*run)(const TimelineHand& hand);
+  void (*run)(const TimelineTarget& target);
   bool (*enabled)(const SessionTab& tab) = nullptr;  // null: always
 };
 [[nodiscard]] std::span<const TimelineCommand> timeline_commands() noexcept;

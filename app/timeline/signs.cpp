@@ -122,7 +122,7 @@ void draw_sign(TimelineFrame& frame, std::size_t index, const Sign& sign) {
     draw_text(ui, inside, format_count(sign.count()),
               {.style = TextStyle::mono_small, .colour = Colour::text1, .fit = Fit::clip});
   }
-  if (touch.hovered) set_cursor(Cursor::hand);
+  if (touch.hovered) set_cursor(Cursor::response);
   if (touch.hovered && touch.hovered_for < kHoverCardDelay) {
     ui.request_frame_after(kHoverCardDelay - touch.hovered_for);
   } else if (touch.hovered) {
@@ -256,7 +256,7 @@ void draw_compile_sign(TimelineFrame& frame, const Compilations& all, std::size_
     draw_text(ui, inside, format_count(sign.last - sign.first),
               {.style = TextStyle::mono_small, .colour = Colour::text1, .fit = Fit::clip});
   }
-  if (touch.hovered) set_cursor(Cursor::hand);
+  if (touch.hovered) set_cursor(Cursor::response);
   if (touch.hovered && touch.hovered_for < kHoverCardDelay) {
     ui.request_frame_after(kHoverCardDelay - touch.hovered_for);
   } else if (touch.hovered) {
@@ -409,7 +409,7 @@ void draw_tab(TimelineFrame& frame, std::size_t index, const WarningBox& box) {
   const Pixel ink = ui.colour(Colour::on_accent);
   draw_icon(ui, inside.cut_left(ui.px(18)), icon::kWarning, ink, TextStyle::icon12);
   draw_text(ui, inside, box.text, {.style = TextStyle::small_strong, .colour = Colour::on_accent, .fit = Fit::clip});
-  if (touch.hovered) set_cursor(Cursor::hand);
+  if (touch.hovered) set_cursor(Cursor::response);
   tooltip(ui, touch, box.tab,
           box.finding->headline + (box.finding->is_error ? "" : "\nMending it: " + saving_text(*box.finding)));
   if (!touch.clicked) return;

@@ -44,11 +44,11 @@ constexpr std::array<std::string_view, 4> kWithoutNames = {"queue_type", "queue"
     bool totals = false;
     for (std::uint32_t chunk = 0; chunk < std::min(lane.totals.stretches[0], kMostChunks); ++chunk) {
       const NameTotals::Stretch stretch = lane.data->totals.stretch(0, chunk);
-      for (std::uint32_t i = 0; stretch.kept && i < stretch.size; ++i) {
+      for (std::uint32_t i = 0; stretch.retained && i < stretch.size; ++i) {
         all += stretch.totals[i].count;
         if (names_nothing(snapshot.strings->text(stretch.totals[i].name))) unnamed += stretch.totals[i].count;
       }
-      totals = totals || stretch.kept;
+      totals = totals || stretch.retained;
     }
     // Few events have no totals: the mean colour of what lies together is that of one name, or of several.
     constexpr std::uint32_t kMostLeaves = 64;

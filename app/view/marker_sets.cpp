@@ -176,20 +176,20 @@ Result<MarkerSets> MarkerSets::from_text(std::string_view text) {
 
 const MarkerSets& SessionMarkerSets::of(const SessionTab& tab) {
   if (std::exchange(read_, true)) return sets_;
-  Result<MarkerSets> kept = MarkerSets::from_text(kept_value(tab, kMarkerSetsKey));
-  if (kept) {
-    sets_ = std::move(*kept);
+  Result<MarkerSets> retained = MarkerSets::from_text(retained_value(tab, kMarkerSetsKey));
+  if (retained) {
+    sets_ = std::move(*retained);
   } else {
-    problem_ = kept.message();
+    problem_ = retained.message();
   }
   return sets_;
 }
 
-bool SessionMarkerSets::any_in(const SessionTab& tab) { return !kept_value(tab, kMarkerSetsKey).empty(); }
+bool SessionMarkerSets::any_in(const SessionTab& tab) { return !retained_value(tab, kMarkerSetsKey).empty(); }
 
 void SessionMarkerSets::keep(SessionTab& tab) {
   problem_.clear();
-  note_kept_change(tab);
+  note_retained_change(tab);
   keep_value(tab, kMarkerSetsKey, sets_.all().empty() ? "" : sets_.to_text());
 }
 

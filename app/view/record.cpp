@@ -41,7 +41,8 @@ namespace {
 
 // Tracks of the filter, and the names of those that there are not: a lack of them is told.
 [[nodiscard]] std::vector<TrackNumber> own_tracks(const ViewLink& link, const TrackNames& names, bool grows,
-                                                  std::vector<std::string>& missing, std::vector<std::string>& told) {
+                                                  std::vector<std::string>& missing,
+                                                  std::vector<std::string>& reported) {
   std::vector<TrackNumber> tracks;
   for (const std::string& name : link.filter_tracks) {
     if (const auto track = names.find(name)) {
@@ -52,23 +53,23 @@ namespace {
   }
   const char* const lack = grows ? "have not come yet" : "are not in this session";
   if (!missing.empty() && tracks.empty()) {
-    told.push_back(fmt::format("The lanes of the view's filter {}; all lanes pass", lack));
+    reported.push_back(fmt::format("The lanes of the view's filter {}; all lanes pass", lack));
   } else if (!missing.empty()) {
-    told.push_back(
+    reported.push_back(
         fmt::format("{} of {} lanes of the view's filter {}", missing.size(), link.filter_tracks.size(), lack));
   }
   return tracks;
 }
 
 // Colours by columns that the session's tables have; the others are told. Tables that it does not have may come.
-void keep_own_colours(const Snapshot& snapshot, ViewChoices& choices, std::vector<std::string>& told) {
+void keep_own_colours(const Snapshot& snapshot, ViewChoices& choices, std::vector<std::string>& reported) {
   std::erase_if(choices.colour_by, [&](const auto& choice) {
     const std::vector<ColourColumn> columns = colour_columns(snapshot, choice.first);
     const bool known = columns.empty() || std::ranges::any_of(columns, [&](const ColourColumn& column) {
                          return column.column == choice.second;
                        });
     if (!known) {
-      told.push_back(
+      reported.push_back(
           fmt::format("The view colours {} by {}, which this session does not have; they are coloured by name",
                       choice.first, choice.second));
     }
@@ -93,7 +94,7 @@ void select_linked(SessionTab& tab, const std::optional<LinkedEvent>& event, con
   clear_selection(tab);
   tab.also_selected.clear();
   if (!event) return;
-  tab.events->when_known(EventWish::selection, {event->id}, [&tab, event = *event, tell, reveal] {
+  tab.events->when_known(EventIntent::selection, {event->id}, [&tab, event = *event, tell, reveal] {
     const EventRecord* record = tab.events->find(event.id);
     if (record == nullptr || record->name_text != event.name) {
       return tell(fmt::format("The event that was selected, {}, is not in this session", event.name));
@@ -122,22 +123,22 @@ ViewLink link_to_view(const SessionTab& tab) {
 
 void follow_link(SessionTab& tab, const ViewLink& link, const TellLinked& tell,
                  const std::function<void(EventId)>& reveal) {
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   const TrackNames names(*tab.snapshot);
   ViewState state{tab.view, link.choices};
   state.choices.rows = with_own_keys(link.choices.rows, names);
   std::vector<std::string> missing;
-  state.choices.filter.tracks = own_tracks(link, names, may_grow(tab), missing, told);
+  state.choices.filter.tracks = own_tracks(link, names, may_grow(tab), missing, reported);
   tab.awaited = {std::move(missing), state.choices.filter, tab.snapshot->tracks.size()};
-  keep_own_colours(*tab.snapshot, state.choices, told);
+  keep_own_colours(*tab.snapshot, state.choices, reported);
   if (link.range && meets_session(*link.range, *tab.snapshot)) {
     state.view = *link.range;
   } else if (link.range) {
-    told.emplace_back("The view's range lies outside this session; the range stays");
+    reported.emplace_back("The view's range lies outside this session; the range stays");
   }
   tab.restore(state);
   tab.remember_view();
-  for (std::string& each : told) tell(std::move(each));
+  for (std::string& each : reported) tell(std::move(each));
   select_linked(tab, link.selected, tell, reveal);
   for (const std::string& part : link.passed_over) {
     tell(fmt::format("The view's part \"{}\" is of a newer version and was passed over", part));
@@ -171,9 +172,11 @@ void keep_view(SessionTab& tab, StoreWriter::Then then) {
       std::move(then));
 }
 
-void show_kept_view(SessionTab& tab, const TellLinked& tell) { show_view(tab, kept_value(tab, tab.view_key), tell); }
+void show_retained_view(SessionTab& tab, const TellLinked& tell) {
+  show_view(tab, retained_value(tab, tab.view_key), tell);
+}
 
-void ask_kept_view(SessionTab& tab, const TellLinked& tell) {
+void ask_retained_view(SessionTab& tab, const TellLinked& tell) {
   auto text = std::make_shared<std::string>();
   tab.writer->write(
       [text, key = tab.view_key](Store& store) {

@@ -26,9 +26,9 @@ void take_awaited_lanes(SessionTab& tab);
 // Keeps the view beside the session's markers: in its file, or with the next save if it has none.
 void keep_view(SessionTab& tab, StoreWriter::Then then);
 // The view that was kept; nothing happens if there is none.
-void show_kept_view(SessionTab& tab, const TellLinked& tell);
+void show_retained_view(SessionTab& tab, const TellLinked& tell);
 // The same of a tab whose view nobody has read yet: in a later frame, if there is one.
-void ask_kept_view(SessionTab& tab, const TellLinked& tell);
+void ask_retained_view(SessionTab& tab, const TellLinked& tell);
 
 // The view settings: what each table is coloured by, how many levels of layers and which semaphores are shown, and the
 // minimal and the full view. Every change acts at once and is undone like any change of the view.

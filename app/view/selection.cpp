@@ -45,7 +45,7 @@ void bring_into_view(SessionTab& tab, const EventRecord& event, bool nearer) {
 
 void select_and_show(SessionTab& tab, EventId id, bool nearer) {
   tab.selected = id;
-  tab.events->when_known(EventWish::selection, {id}, [&tab, id, nearer] {
+  tab.events->when_known(EventIntent::selection, {id}, [&tab, id, nearer] {
     const EventRecord* event = tab.events->find(id);
     if (event == nullptr) tab.last_error = tab.events->problem(id);
     if (event != nullptr && tab.selected == id) bring_into_view(tab, *event, nearer);
@@ -53,13 +53,13 @@ void select_and_show(SessionTab& tab, EventId id, bool nearer) {
 }
 
 void keep_tracks(std::vector<TrackNumber>& tracks, const Snapshot& snapshot, const EventFilter& without) {
-  std::vector<TrackNumber> kept;
+  std::vector<TrackNumber> retained;
   for (const TrackSnapshot& each : snapshot.tracks) {
     const TrackNumber number = each.track->number;
     const bool shown = tracks.empty() || std::ranges::find(tracks, number) != tracks.end();
-    if (shown && !without.has_track(number)) kept.push_back(number);
+    if (shown && !without.has_track(number)) retained.push_back(number);
   }
-  if (!kept.empty()) tracks = std::move(kept);  // none would mean all
+  if (!retained.empty()) tracks = std::move(retained);  // none would mean all
 }
 
 void add_term(std::vector<FilterTerm>& terms, FilterTerm term) {
@@ -125,7 +125,7 @@ void select_in_view(SessionTab& tab, EventId id) { select_and_show(tab, id, fals
 
 void clear_selection(SessionTab& tab) {
   tab.operation.reset();
-  tab.events->drop(EventWish::selection);
+  tab.events->drop(EventIntent::selection);
   tab.selected.reset();
   tab.selected_source.clear();
   tab.related.clear();
@@ -248,7 +248,7 @@ SelectedPart selected_part(const SessionTab& tab) {
 
 void filter_by_selection(SessionTab& tab) {
   if (tab.region || !tab.selected) return filter_by_part(tab);
-  tab.events->when_known(EventWish::filter, {*tab.selected}, [&tab] { filter_by_part(tab); });
+  tab.events->when_known(EventIntent::filter, {*tab.selected}, [&tab] { filter_by_part(tab); });
 }
 
 }  // namespace accelscope::app

@@ -151,7 +151,7 @@ Result<OpenedSession> open_session(const std::vector<std::string>& paths, const 
                                    WorkerPool& pool, JobControl& control) {
   auto session = load_session(paths, options, control);
   if (!session) return session;
-  session->kept = read_kept(*session->store);
+  session->retained = read_retained(*session->store);
   TaskControl task;
   auto look = find_first_look({*session->store, session->store->snapshot(), pool, task});
   if (look) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/session/background_job.h"
-#include "app/session/kept_beside.h"
+#include "app/session/retained_beside.h"
 #include "core/base/worker_pool.h"
 #include "core/model/time_range.h"
 #include "core/store/store.h"
@@ -27,7 +27,7 @@ struct OpenedSession {
   bool modified = false;            // there is something to save
   std::optional<TimeRange> active;  // where it does its work
   std::optional<TimeRange> shown;   // what a first view shows
-  KeptBeside kept;                  // of the store; empty unless it was opened for the viewer
+  RetainedBeside retained;          // of the store; empty unless it was opened for the viewer
   std::string note;                 // for the user, when not all is well: what was salvaged
 };
 

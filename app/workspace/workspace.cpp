@@ -302,17 +302,17 @@ void Workspace::take_opened() {
   }
 }
 
-Workspace::OpenTab& Workspace::add_tab(std::string title, std::shared_ptr<Store> store, KeptBeside kept) {
+Workspace::OpenTab& Workspace::add_tab(std::string title, std::shared_ptr<Store> store, RetainedBeside retained) {
   auto tab = std::make_unique<OpenTab>();
   tab->id = ++last_id_;
   tab->session = std::make_unique<SessionTab>();
   SessionTab& session = *tab->session;
   session.title = std::move(title);
-  attach(session, pool_, std::move(store), std::move(kept));
+  attach(session, pool_, std::move(store), std::move(retained));
   session.analysis = std::make_shared<SessionAnalysis>(pool_, session.store);
   session.analysis->begin_frame(session.snapshot, 0);
-  session.project = kept_value(session, kProjectKey);
-  session.configuration = kept_value(session, kConfigurationKey);
+  session.project = retained_value(session, kProjectKey);
+  session.configuration = retained_value(session, kConfigurationKey);
   tabs_.push_back(std::move(tab));
   active_ = tabs_.size() - 1;
   start_page_open_ = false;
@@ -320,7 +320,7 @@ Workspace::OpenTab& Workspace::add_tab(std::string title, std::shared_ptr<Store>
 }
 
 SessionTab& Workspace::adopt(OpenedSession opened) {
-  OpenTab& tab = add_tab(std::move(opened.title), std::move(opened.store), std::move(opened.kept));
+  OpenTab& tab = add_tab(std::move(opened.title), std::move(opened.store), std::move(opened.retained));
   SessionTab& session = *tab.session;
   session.device = std::move(opened.device);
   session.path = std::move(opened.path);
@@ -330,13 +330,13 @@ SessionTab& Workspace::adopt(OpenedSession opened) {
   if (!opened.note.empty()) notify(Severity::warning, std::move(opened.note));
   tab.fitted = true;
   session.show(first_view(session));
-  show_kept_view(session, [this](std::string told) { notify(Severity::note, std::move(told)); });
+  show_retained_view(session, [this](std::string reported) { notify(Severity::note, std::move(reported)); });
   return session;
 }
 
 Workspace::OpenTab& Workspace::add_beside(const OpenTab& origin, SessionName name) {
   const SessionTab& from = *origin.session;
-  OpenTab& tab = add_tab(std::move(name.title), from.store, {from.markers, from.kept});
+  OpenTab& tab = add_tab(std::move(name.title), from.store, {from.markers, from.retained});
   SessionTab& session = *tab.session;
   session.device = std::move(name.device);
   session.path = from.path;
@@ -364,7 +364,7 @@ void Workspace::open_whole(const OpenTab& part) {
   session.modified = part.session->modified;
   session.show(first_view(session));
   session.follow = may_grow(session);
-  ask_kept_view(session, [this](std::string told) { notify(Severity::note, std::move(told)); });
+  ask_retained_view(session, [this](std::string reported) { notify(Severity::note, std::move(reported)); });
 }
 
 SessionTab& Workspace::open_part(std::size_t index, std::string title, std::string device,
@@ -387,7 +387,7 @@ SessionTab& Workspace::open_part(std::size_t index, std::string title, std::stri
   session.choices.rows.only = tracks;
   session.show(whole.view);
   session.follow = whole.follow && may_grow(session);
-  ask_kept_view(session, [this](std::string told) { notify(Severity::note, std::move(told)); });
+  ask_retained_view(session, [this](std::string reported) { notify(Severity::note, std::move(reported)); });
   return session;
 }
 
@@ -404,7 +404,7 @@ SessionTab& Workspace::open_comparison(std::size_t base, std::size_t other) {
   below.device = to.device;
   below.path = to.path;
   below.view_key = std::string(kViewKey) + " beside " + from.title;
-  attach(below, pool_, to.store, {to.markers, to.kept});
+  attach(below, pool_, to.store, {to.markers, to.retained});
   below.active = to.active;
   below.first_shown = to.first_shown;
   below.choices.rows = to.choices.rows;
@@ -613,7 +613,7 @@ void Workspace::remember(const OpenTab& tab, const std::string& path) {
                        .warnings = count_warnings(snapshot),
                        .project = session.project,
                        .configuration = session.configuration};
-  if (auto kept = recent_.remember(std::move(recent)); !kept) notify(Severity::warning, kept.message());
+  if (auto retained = recent_.remember(std::move(recent)); !retained) notify(Severity::warning, retained.message());
 }
 
 void Workspace::write_settings() {

@@ -302,7 +302,7 @@ class Workspace {
   void drop_started(Starting starting);
   void remember(const OpenTab& tab, const std::string& path);
   void remove_tab(std::size_t index, bool discard);  // discard: what its capture keeps for recovery goes too
-  OpenTab& add_tab(std::string title, std::shared_ptr<Store> store, KeptBeside kept = {});
+  OpenTab& add_tab(std::string title, std::shared_ptr<Store> store, RetainedBeside retained = {});
 
   WorkspaceOptions options_;
   WorkerPool pool_;  // outlives what runs on it

@@ -45,15 +45,15 @@ void PromptQueue::take_and_answer(const std::function<bool(const Asked&)>& which
   std::vector<Asked> taken;
   {
     const std::lock_guard lock(mutex_);
-    std::deque<Asked> kept;
+    std::deque<Asked> retained;
     for (Asked& asked : asked_) {
       if (which(asked)) {
         taken.push_back(std::move(asked));
       } else {
-        kept.push_back(std::move(asked));
+        retained.push_back(std::move(asked));
       }
     }
-    asked_ = std::move(kept);
+    asked_ = std::move(retained);
   }
   for (const Asked& asked : taken) asked.answer(text);
 }

@@ -207,7 +207,7 @@ std::size_t agent_number(const std::filesystem::path& folder) {
   return number;
 }
 
-// A folder that is there already may be one that others have put there. Told before anything is captured.
+// A folder that is there already may be one that others have put there. Reported before anything is captured.
 Result<void> check_results_folder(const CapturePlan& plan) {
   if (plan.request.results.empty()) return {};
   if (plan.results_folder.empty()) return Error{"files are to be brought back; name the folder for them"};
@@ -258,7 +258,7 @@ struct CaptureSession::Implementation {
   void remove_folder();
   void ask_token(const std::string& place, const std::weak_ptr<CapturedAgent>& agent);
   [[nodiscard]] std::vector<std::shared_ptr<CapturedAgent>> all() const;
-  [[nodiscard]] std::shared_ptr<RecoveryFolder> kept_folder() const;
+  [[nodiscard]] std::shared_ptr<RecoveryFolder> retained_folder() const;
   template <typename Act>
   void each_connection(const Act& act) const {
     for (const std::shared_ptr<CapturedAgent>& agent : all()) {
@@ -329,14 +329,14 @@ std::vector<std::shared_ptr<CapturedAgent>> CaptureSession::Implementation::all(
   return agents;
 }
 
-std::shared_ptr<RecoveryFolder> CaptureSession::Implementation::kept_folder() const {
+std::shared_ptr<RecoveryFolder> CaptureSession::Implementation::retained_folder() const {
   const std::lock_guard lock(mutex);
   return folder;
 }
 
 Result<void> CaptureSession::Implementation::begin_agent(const std::string& place) {
-  const std::shared_ptr<RecoveryFolder> kept = kept_folder();
-  const std::filesystem::path agent_folder = kept ? kept->new_agent() : std::filesystem::path();
+  const std::shared_ptr<RecoveryFolder> retained = retained_folder();
+  const std::filesystem::path agent_folder = retained ? retained->new_agent() : std::filesystem::path();
   const auto agent = std::make_shared<CapturedAgent>(*store, feed_options(place, agent_folder));
   wire::Start start;
   start.mode = plan.mode;
@@ -378,7 +378,7 @@ Result<void> CaptureSession::Implementation::connect(const std::shared_ptr<Captu
   }
   connection.window_bytes = options.window_bytes;
   connection.give_up = options.give_up;
-  connection.stay_after_end = kept_folder() == nullptr;  // else everything is safe by then
+  connection.stay_after_end = retained_folder() == nullptr;  // else everything is safe by then
   connection.limits = options.limits;
   connection.token = [transport = agent->transport.get()] { return transport->token(); };
   connection.must_prove = agent->transport->must_prove();
@@ -492,7 +492,8 @@ Result<std::unique_ptr<CaptureSession>> CaptureSession::recover(const Recoverabl
   std::unique_ptr<RecoveryFolder> folder = TRY(RecoveryFolder::open(left.folder));
   auto impl = std::make_unique<Implementation>(left.plan, std::move(store), std::move(options));
   impl->folder = std::move(folder);
-  if (const Result<RecoveryPlan> kept = RecoveryFolder::read_plan(left.folder); kept) impl->viewer_id = kept->viewer_id;
+  if (const Result<RecoveryPlan> retained = RecoveryFolder::read_plan(left.folder); retained)
+    impl->viewer_id = retained->viewer_id;
   for (const std::filesystem::path& agent : list_agent_folders(left.folder)) {
     TRY(impl->recover_agent(agent));
   }
@@ -580,9 +581,9 @@ std::vector<Recoverable> find_recoverable(const std::string& recovery_directory)
 }
 
 Result<Recoverable> read_recoverable(const std::string& folder) {
-  RecoveryPlan kept = TRY(RecoveryFolder::read_plan(folder));
+  RecoveryPlan retained = TRY(RecoveryFolder::read_plan(folder));
   if (RecoveryFolder::in_use(folder)) return Error{folder + ": belongs to a capture that is still running"};
-  Recoverable left{folder, std::move(kept.plan), std::move(kept.title), kept.begun_unix_s, 0, 0};
+  Recoverable left{folder, std::move(retained.plan), std::move(retained.title), retained.begun_unix_s, 0, 0};
   for (const std::filesystem::path& agent : list_agent_folders(folder)) {
     const log::FrameLogContent content = log::FrameLog::survey(agent);
     left.bytes += content.bytes;

@@ -17,7 +17,7 @@ constexpr double kLargeResidual = 1e6;  // ns; the eye compares hosts at about a
 constexpr std::uintmax_t kReserve = 64U << 20;
 
 // A pair as a log keeps it: the agent's answer, and how sure it is.
-struct KeptPair {
+struct RetainedPair {
   wire::ClockReport report;
   std::int64_t uncertainty_ns = 0;
   static void fields(auto& walk, auto& pair) { walk(pair.report, pair.uncertainty_ns); }
@@ -26,12 +26,13 @@ struct KeptPair {
 }  // namespace
 
 wire::Frame encode_clock_pair(const ClockPair& pair) {
-  return wire::make_frame(wire::FrameType::clock, write_fields(KeptPair{{pair.ns, pair.ticks}, pair.uncertainty_ns}));
+  return wire::make_frame(wire::FrameType::clock,
+                          write_fields(RetainedPair{{pair.ns, pair.ticks}, pair.uncertainty_ns}));
 }
 
 Result<ClockPair> decode_clock_pair(ByteView body) {
-  const KeptPair kept = TRY(read_fields<KeptPair>(body, "reading of clocks"));
-  return ClockPair{kept.report.agent_ns, kept.report.viewer_ns, kept.uncertainty_ns};
+  const RetainedPair retained = TRY(read_fields<RetainedPair>(body, "reading of clocks"));
+  return ClockPair{retained.report.agent_ns, retained.report.viewer_ns, retained.uncertainty_ns};
 }
 
 std::string HostNames::name(const std::string& host, const std::string& place) {
@@ -93,8 +94,8 @@ Result<void> AgentFeed::log(const wire::Frame& frame) {
   if (!log_) return {};
   // After damage in the file the agent may send what the file already counts.
   if (frame.header.sequence != 0 && frame.header.sequence <= log_->last_sequence()) return {};
-  const Result<void> kept = log_->append(frame);
-  return kept ? Result<void>() : lose_log(kept.error());
+  const Result<void> retained = log_->append(frame);
+  return retained ? Result<void>() : lose_log(retained.error());
 }
 
 std::uint64_t AgentFeed::durable() const noexcept {
@@ -103,7 +104,7 @@ std::uint64_t AgentFeed::durable() const noexcept {
 
 Result<void> AgentFeed::take(wire::Frame frame) {
   if (frame.header.sequence == ingest_.last_sequence() + 1) {
-    if (Result<void> kept = log(frame); !kept) return kept;
+    if (Result<void> retained = log(frame); !retained) return retained;
   }
   return ingest_.take(std::move(frame));
 }
@@ -156,10 +157,10 @@ Result<void> AgentFeed::tick(bool last) {
     }
   }
   if (!last || clock_.reference() || clock_.fit().empty()) return {};
-  if (Result<void> kept =
+  if (Result<void> retained =
           sink(0).define(MetaEntry{fmt::format("clock.{}.residual_ns", host()), fmt::format("{:.0f}", residual)});
-      !kept) {
-    return kept;
+      !retained) {
+    return retained;
   }
   if (residual <= kLargeResidual) return {};
   return note({QualityKind("clock_residual").as(Severity::warning), 1,
@@ -180,7 +181,7 @@ Result<void> AgentFeed::replay() {
   if (!read) return read;
   log_ = std::move(log);
   log_->request_sync();
-  if (Result<void> told = tick(true); !told) return told;
+  if (Result<void> reported = tick(true); !reported) return reported;
   if (Result<void> noted = frames.finish(sink(0)); !noted) return noted;
   if (facts_.end) {
     TRY(ingest_.finish(*facts_.end));
@@ -268,7 +269,7 @@ wire::Hello Connection::Implementation::hello() const {
 }
 
 Result<void> Connection::Implementation::begin_proof() {
-  std::optional<security::Token> token = told_token;
+  std::optional<security::Token> token = reported_token;
   if (!token && options.token) {
     std::optional<security::Token> known = TRY(options.token());
     token = std::move(known);
@@ -283,7 +284,7 @@ Result<void> Connection::Implementation::begin_proof() {
 bool Connection::Implementation::prove(const wire::Hello& agent) {
   const auto& wanted = agent.capabilities;
   if (std::find(wanted.begin(), wanted.end(), "token") == wanted.end()) {
-    const bool given = told_token || (token_known && options.must_prove);
+    const bool given = reported_token || (token_known && options.must_prove);
     if (!given && !sends_what_is_private()) return true;
     fail(fmt::format(
         "{}: it asks for no token, so it cannot show that it is the agent that is meant; nothing was sent to it. {}",
@@ -317,7 +318,7 @@ bool Connection::Implementation::sends_what_is_private() const {
 void Connection::Implementation::on_token(std::optional<security::Token> token) {
   if (over()) return;
   if (!token) return fail(fmt::format("{}: the agent wants a token; name the file it is in with --token-file", peer));
-  told_token = std::move(token);
+  reported_token = std::move(token);
   connect();
 }
 
@@ -442,7 +443,7 @@ void Connection::Implementation::on_error(const wire::ErrorMessage& error) {
       return on_break(text);
     }
   }
-  fail(fmt::format("{}: {}{}", peer, text, kept_events()));
+  fail(fmt::format("{}: {}{}", peer, text, retained_events()));
   hang_up();
 }
 
@@ -480,7 +481,7 @@ void Connection::Implementation::on_break(const std::string& what) {
     return fail(
         fmt::format("{}: {}, and the connection could not be made again within {} s{}; look at the agent's "
                     "own messages",
-                    peer, break_text, std::chrono::duration<double>(limit).count(), kept_events()));
+                    peer, break_text, std::chrono::duration<double>(limit).count(), retained_events()));
   }
   step = Step::connecting;
   publish();
@@ -499,14 +500,14 @@ void Connection::Implementation::drop_link() {
       [old = std::shared_ptr<wire::Link>(std::move(link)), its = std::shared_ptr<Handler>(std::move(handler))] {});
 }
 
-std::string Connection::Implementation::kept_events() const {
+std::string Connection::Implementation::retained_events() const {
   if (feed.counts().last_sequence() == 0) return "";
   return fmt::format("; the {} events that came before are kept", format_count(feed.counts().events()));
 }
 
 // This side finds fault with the agent: tells it and closes.
 void Connection::Implementation::give_up(wire::ErrorCode code, const std::string& what) {
-  fail(fmt::format("{}: the agent {}{}", peer, what, kept_events()));
+  fail(fmt::format("{}: the agent {}{}", peer, what, retained_events()));
   if (link) link->send(wire::encode(wire::ErrorMessage{code, "the agent " + what}));
   hang_up();
 }
@@ -584,7 +585,7 @@ void Connection::set_token(std::optional<security::Token> token) {
 void Connection::set_paused(bool paused) {
   impl_->loop.post([impl = impl_.get(), paused] {
     impl->wants_pause = paused;
-    impl->apply_wishes();
+    impl->apply_intents();
   });
 }
 
@@ -607,7 +608,7 @@ void Connection::saved() {
     if (!impl->joined || impl->acknowledged < last) return;
     impl->acknowledged_durable = last;
     impl->link->send(wire::encode(wire::Durable{last}));
-    impl->say_done();
+    impl->inform_done();
   });
 }
 

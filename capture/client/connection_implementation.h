@@ -96,12 +96,12 @@ struct Connection::Implementation {
   void on_file(const wire::FilePiece& piece);
   void on_fetched(const wire::Fetched& all);
   void conclude(const std::string& message);
-  void say_done();
+  void inform_done();
   void acknowledge();
   void ask_clock();
   void on_tick();
   void note_progress();
-  void apply_wishes();
+  void apply_intents();
   void ask_to_stop(const std::string& reason);
 
   void publish();
@@ -110,7 +110,7 @@ struct Connection::Implementation {
   void give_up(wire::ErrorCode code, const std::string& what);
   void hang_up();
   [[nodiscard]] CapturePhase phase() const;
-  [[nodiscard]] std::string kept_events() const;
+  [[nodiscard]] std::string retained_events() const;
   [[nodiscard]] bool over() const { return step == Step::over; }
   [[nodiscard]] bool began() const { return !capture_id.empty(); }
 
@@ -130,8 +130,8 @@ struct Connection::Implementation {
   bool joined = false;     // this link has brought `started`: not before does the agent hear of the capture's frames
   bool controls = false;
   bool paused = false;
-  std::optional<security::ViewerProof> proof;  // of this link
-  std::optional<security::Token> told_token;   // by the user
+  std::optional<security::ViewerProof> proof;     // of this link
+  std::optional<security::Token> reported_token;  // by the user
   bool token_known = false;
   bool token_asked = false;
   std::optional<std::chrono::steady_clock::time_point> busy_since;  // the agent, before the capture has begun
@@ -146,7 +146,7 @@ struct Connection::Implementation {
   RateMeter rate;
   std::uint64_t bytes_before = 0;  // over earlier links
   std::uint64_t unacknowledged_bytes = 0;
-  std::uint64_t dropped_told = 0;  // events, by the agent while it captures
+  std::uint64_t dropped_reported = 0;  // events, by the agent while it captures
   std::uint64_t acknowledged = 0;
   std::uint64_t acknowledged_durable = 0;
   std::optional<SteadyTime> started;

@@ -43,7 +43,7 @@ void Connection::Implementation::on_started(const wire::Started& message) {
   }
   publish();
   ask_clock();
-  apply_wishes();
+  apply_intents();
 }
 
 void Connection::Implementation::on_progress(const wire::ProgressReport& report) {
@@ -89,7 +89,7 @@ void Connection::Implementation::acknowledge() {
 
 void Connection::Implementation::on_state(const wire::StateReport& report) {
   paused = report.state == wire::CaptureState::paused;
-  dropped_told = std::max(dropped_told, report.dropped_events);
+  dropped_reported = std::max(dropped_reported, report.dropped_events);
   {
     const std::lock_guard lock(mutex);
     shared.controller = wire::printable(report.controller, 256);
@@ -172,18 +172,18 @@ void Connection::Implementation::conclude(const std::string& message) {
   if (!message.empty()) text += (text.empty() ? "" : "; ") + message;
   receiver.reset();
   if (stream_end->outcome == wire::Outcome::failed) {
-    fail(fmt::format("{}: the capture failed: {}{}", peer, text, kept_events()));
+    fail(fmt::format("{}: the capture failed: {}{}", peer, text, retained_events()));
   } else {
     end(CapturePhase::ended, text);
   }
   // What is not on a disk here is still to be said to be saved.
   if (options.stay_after_end || !feed.unsafe().empty()) return;
-  say_done();
+  inform_done();
   hang_up();
 }
 
 // The agent need not keep the capture any longer.
-void Connection::Implementation::say_done() {
+void Connection::Implementation::inform_done() {
   if (joined && controls && over()) link->send(wire::encode(wire::Discard{capture_id}));
 }
 
@@ -196,7 +196,7 @@ void Connection::Implementation::on_tick() {
     clock_wait = milliseconds(0);
     ask_clock();
   }
-  if (Result<void> told = feed.tick(); !told) return give_up(wire::ErrorCode::store, told.message());
+  if (Result<void> reported = feed.tick(); !reported) return give_up(wire::ErrorCode::store, reported.message());
   if (!wants_stop) return;
   stopping_for += options.limits.tick;
   if (stopping_for > options.stop_limit) {
@@ -206,7 +206,7 @@ void Connection::Implementation::on_tick() {
 }
 
 // What the user wants is said once there is somebody to hear it, and again after a break.
-void Connection::Implementation::apply_wishes() {
+void Connection::Implementation::apply_intents() {
   if (step != Step::streaming || !controls) return;
   if (wants_stop) return link->send(wire::encode(wire::Stop{stop_reason}));
   if (!wants_pause) return;
@@ -225,7 +225,7 @@ void Connection::Implementation::ask_to_stop(const std::string& reason) {
   }
   wants_stop = true;
   stop_reason = reason;
-  apply_wishes();
+  apply_intents();
   publish();
 }
 
@@ -238,7 +238,7 @@ void Connection::Implementation::publish() {
   shared.controls = controls;
   shared.events = counts.events();
   shared.chunks = counts.chunks();
-  shared.dropped_events = std::max(dropped_told, counts.dropped_events());
+  shared.dropped_events = std::max(dropped_reported, counts.dropped_events());
   shared.lost_events = counts.lost_events() + shared.dropped_events - counts.dropped_events();
   shared.totals_agree = counts.totals_agree() && files_agree;
   shared.doubled_frames = counts.doubled_frames();

@@ -63,11 +63,11 @@ Result<std::unique_ptr<CaptureSession>> open_session(const RecordOptions& option
     return CaptureSession::begin(options.plan, store, session);
   }
   Result<Recoverable> left = read_recoverable(session.recovery_folder);
-  const Result<RecoveryPlan> kept = RecoveryFolder::read_plan(session.recovery_folder);
-  if (!left || !kept) {
+  const Result<RecoveryPlan> retained = RecoveryFolder::read_plan(session.recovery_folder);
+  if (!left || !retained) {
     return Error{fmt::format("{}; accelscope import {} reads what is in it", left.message(), session.recovery_folder)};
   }
-  if (!asks_the_same(*kept, options.plan)) return another(*left, options);
+  if (!asks_the_same(*retained, options.plan)) return another(*left, options);
   left->plan = options.plan;  // where to connect and what to write is said by the command, not by the folder
   if (options.on_recovery) options.on_recovery(left.value());
   return CaptureSession::recover(left.value(), store, session);
@@ -103,10 +103,10 @@ bool follow(CaptureSession& session, const RecordOptions& options) {
 // Of what is kept in the recovery folder, where nothing could be saved.
 std::string what_is_left(const RecordOptions& options, std::uint64_t events) {
   const std::string folder = recovery_folder_of(options.output_path);
-  std::uint64_t kept = 0;
-  for (const std::filesystem::path& agent : list_agent_folders(folder)) kept += log::FrameLog::survey(agent).events;
+  std::uint64_t retained = 0;
+  for (const std::filesystem::path& agent : list_agent_folders(folder)) retained += log::FrameLog::survey(agent).events;
   return fmt::format("; {} of {} events are kept in {}: make room there and run the same command again",
-                     format_count(kept), format_count(events), folder);
+                     format_count(retained), format_count(events), folder);
 }
 
 Result<SavedSession> save(Store& store, const RecordOptions& options, const CaptureStatus& status) {
@@ -136,10 +136,10 @@ RecordReport report_of(const CaptureStatus& status, const Store& store, const st
     report.capture_seconds = std::max(report.capture_seconds, agent.streaming_seconds);
     if (report.exit_status.value_or(0) == 0 && agent.exit_status) report.exit_status = agent.exit_status;
   }
-  const StoreStatus kept = store.status();
+  const StoreStatus retained = store.status();
   report.events = store.snapshot()->event_count;
-  report.memory_bytes = kept.memory_bytes;
-  lost = std::max(lost, kept.lost);
+  report.memory_bytes = retained.memory_bytes;
+  lost = std::max(lost, retained.lost);
   if (all_counted) report.lost_events = lost;
   const bool agree = std::all_of(status.agents.begin(), status.agents.end(),
                                  [](const AgentStatus& agent) { return agent.totals_agree; });
@@ -156,8 +156,8 @@ std::string recovery_folder_of(const std::string& output_path) { return output_p
 
 bool goes_on(const CapturePlan& plan, const std::string& output_path) {
   const std::string folder = recovery_folder_of(output_path);
-  const Result<RecoveryPlan> kept = RecoveryFolder::read_plan(folder);
-  return kept && asks_the_same(*kept, plan) && has_begun(folder);
+  const Result<RecoveryPlan> retained = RecoveryFolder::read_plan(folder);
+  return retained && asks_the_same(*retained, plan) && has_begun(folder);
 }
 
 Result<RecordReport> record(const RecordOptions& options) {

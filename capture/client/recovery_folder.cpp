@@ -80,8 +80,8 @@ std::string title_of(const CapturePlan& plan) {
   return system::without_secrets(name.empty() ? places : fmt::format("{} at {}", name, places));
 }
 
-bool asks_the_same(const RecoveryPlan& kept, const CapturePlan& plan) {
-  return !kept.fingerprint.empty() && kept.fingerprint == fingerprint_of(plan, kept.salt);
+bool asks_the_same(const RecoveryPlan& retained, const CapturePlan& plan) {
+  return !retained.fingerprint.empty() && retained.fingerprint == fingerprint_of(plan, retained.salt);
 }
 
 Result<std::unique_ptr<RecoveryFolder>> RecoveryFolder::create(const fs::path& folder, const RecoveryPlan& plan) {
@@ -93,10 +93,10 @@ Result<std::unique_ptr<RecoveryFolder>> RecoveryFolder::create(const fs::path& f
         fmt::format("{}: holds a capture that was interrupted; recover it, or remove the folder", folder.string())};
   }
   const std::string salt = TRY(system::random_hex(kSaltBytes));
-  RecoveryPlan kept = plan;
-  kept.salt = salt;
-  kept.fingerprint = fingerprint_of(plan.plan, kept.salt);
-  TRY(write_own_file(plan_path(folder).string(), sealed(kPlanMagic, kVersion, kept)));
+  RecoveryPlan retained = plan;
+  retained.salt = salt;
+  retained.fingerprint = fingerprint_of(plan.plan, retained.salt);
+  TRY(write_own_file(plan_path(folder).string(), sealed(kPlanMagic, kVersion, retained)));
   return std::unique_ptr<RecoveryFolder>(new RecoveryFolder(folder, std::move(lock)));
 }
 
@@ -113,10 +113,10 @@ Result<RecoveryPlan> RecoveryFolder::read_plan(const fs::path& folder) {
   const Error damaged{fmt::format("{}: holds no capture that can be recovered", folder.string())};
   std::uint32_t magic = 0;
   std::uint16_t version = 0;
-  RecoveryPlan kept;
-  const bool read = unseal(plan_path(folder), magic, version, kept);
+  RecoveryPlan retained;
+  const bool read = unseal(plan_path(folder), magic, version, retained);
   if (!read || magic != kPlanMagic || version != kVersion) return damaged;
-  return kept;
+  return retained;
 }
 
 bool RecoveryFolder::in_use(const fs::path& folder) { return system::is_locked(lock_path(folder).string()); }

@@ -24,19 +24,19 @@ struct RecoveryPlan {
   std::string viewer_id;  // as whom the agents know this viewer when it comes back
   std::string salt;
   std::string fingerprint;  // of what was asked, and of whom
-  static void fields(auto& walk, auto& kept) {
-    auto& plan = kept.plan;
-    walk(kept.title, kept.begun_unix_s, plan.places);
+  static void fields(auto& walk, auto& retained) {
+    auto& plan = retained.plan;
+    walk(retained.title, retained.begun_unix_s, plan.places);
     walk.choice(plan.mode, wire::StartMode::look, wire::StartMode::watch);
     walk(plan.capture_id, plan.request.results, plan.results_folder, plan.token_file, plan.ssh_config_file);
-    walk(kept.viewer_id, kept.salt, kept.fingerprint);
+    walk(retained.viewer_id, retained.salt, retained.fingerprint);
   }
 };
 
 [[nodiscard]] std::string title_of(const CapturePlan& plan);  // "bench at trn1-07:7420"
 // Whether a command asks the same of the same agents. How it gets in (token, ssh's configuration) and where results go
 // are its own to say.
-[[nodiscard]] bool asks_the_same(const RecoveryPlan& kept, const CapturePlan& plan);
+[[nodiscard]] bool asks_the_same(const RecoveryPlan& retained, const CapturePlan& plan);
 
 class RecoveryFolder {
  public:

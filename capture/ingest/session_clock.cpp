@@ -40,7 +40,7 @@ void HostClock::add(const ClockPair& pair) {
 // The largest movement of an event between the first reading and a little after the last. Both maps are straight
 // between their anchors, so nowhere else can it be larger.
 double HostClock::change(const std::vector<ClockAnchor>& anchors) const {
-  const ClockMap before = map_of(told_);
+  const ClockMap before = map_of(reported_);
   const ClockMap after = map_of(anchors);
   const std::int64_t end = last_ns_ + kAhead;
   double largest = 0;
@@ -50,23 +50,23 @@ double HostClock::change(const std::vector<ClockAnchor>& anchors) const {
   };
   look(first_ns_);
   look(end);
-  for (const ClockAnchor& anchor : told_) look(anchor.ticks);
+  for (const ClockAnchor& anchor : reported_) look(anchor.ticks);
   for (const ClockAnchor& anchor : anchors) look(anchor.ticks);
   return largest;
 }
 
 std::optional<std::vector<ClockAnchor>> HostClock::due(std::chrono::steady_clock::time_point now, bool last) {
   if (reference_ || fit_.empty()) return {};
-  if (!last && !told_.empty() && now - told_at_ < kTellEvery) return {};
+  if (!last && !reported_.empty() && now - reported_at_ < kTellEvery) return {};
   const std::vector<ClockAnchor> session = session_->anchors();
   if (session.empty()) return {};
   std::vector<ClockAnchor> anchors = compose(fit_.clock(), session).anchors;
-  if (!told_.empty()) {
+  if (!reported_.empty()) {
     const double moved = change(anchors);
     if (moved <= (last ? 0.0 : static_cast<double>(fit_.best_uncertainty_ns()))) return {};
   }
-  told_ = anchors;
-  told_at_ = now;
+  reported_ = anchors;
+  reported_at_ = now;
   return anchors;
 }
 
@@ -113,10 +113,10 @@ Result<void> HostClockSink::define_track(Track track) {
 
 Result<void> HostClockSink::define_clock(const Clock& clock) {
   if (map_.empty()) return ForwardingSink::define(clock);
-  Clock carried = compose(clock, map_);
-  carried.version = clock.version + version_;
-  carried.residual_ns = clock.residual_ns + residual_ns_;
-  return ForwardingSink::define(carried);
+  Clock embedded = compose(clock, map_);
+  embedded.version = clock.version + version_;
+  embedded.residual_ns = clock.residual_ns + residual_ns_;
+  return ForwardingSink::define(embedded);
 }
 
 void HostClockSink::start_with(const std::vector<ClockAnchor>& anchors, double residual_ns) {

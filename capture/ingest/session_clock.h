@@ -52,8 +52,8 @@ class HostClock {
   ClockFit fit_;
   std::int64_t first_ns_ = 0;  // of the agent's readings
   std::int64_t last_ns_ = 0;
-  std::vector<ClockAnchor> told_;
-  std::chrono::steady_clock::time_point told_at_;
+  std::vector<ClockAnchor> reported_;
+  std::chrono::steady_clock::time_point reported_at_;
 };
 
 // Puts the events of a host onto the time of the session: tracks without a clock get one of the host, and every clock

@@ -50,9 +50,9 @@ Result<void> StreamIngest::take_definition(const wire::Frame& frame) {
     ++unknown_definitions_;
     return {};
   }
-  if (const auto* told = std::get_if<QualityEntry>(&*definition);
-      told != nullptr && told->kind == wire::kDroppedEvents) {
-    dropped_events_ += told->count;
+  if (const auto* reported = std::get_if<QualityEntry>(&*definition);
+      reported != nullptr && reported->kind == wire::kDroppedEvents) {
+    dropped_events_ += reported->count;
   }
   return sinks_.sink(frame.header.scope).define(*definition);
 }
@@ -166,7 +166,8 @@ Result<std::uint64_t> import_capture(const fs::path& folder, Store& store, const
   const Result<void> read = frames.read([&] { return whole = keep_going(); },
                                         [&end](const wire::Frame& frame) {
                                           if (frame.header.type != wire::FrameType::end) return;
-                                          if (auto told = wire::decode<wire::StreamEnd>(frame.body); told) end = *told;
+                                          if (auto reported = wire::decode<wire::StreamEnd>(frame.body); reported)
+                                            end = *reported;
                                         });
   if (!read) return read.error();
   if (!whole || ingest.last_sequence() == 0) return ingest.last_sequence();

@@ -53,14 +53,14 @@ struct BlockMasks {
 #endif
 
 // The characters that a backslash before them takes the meaning from. `carry`: the first one is such.
-[[nodiscard]] std::uint64_t escaped_by(std::uint64_t backslashes, bool& carry) noexcept {
-  std::uint64_t escaped = carry ? 1 : 0;
+[[nodiscard]] std::uint64_t escaped_by(std::uint64_t backslashes, bool& embed) noexcept {
+  std::uint64_t escaped = embed ? 1 : 0;
   backslashes &= ~escaped;
-  carry = false;
+  embed = false;
   while (backslashes != 0) {
     const int at = std::countr_zero(backslashes);
     if (at == 63) {
-      carry = true;
+      embed = true;
       break;
     }
     const std::uint64_t next = std::uint64_t{2} << at;

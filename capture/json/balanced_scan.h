@@ -7,7 +7,7 @@
 
 namespace accelscope::capture::json {
 
-// Kept between calls for a value that comes in pieces.
+// Retained between calls for a value that comes in pieces.
 struct BalancedScan {
   std::uint32_t depth = 0;  // brackets open after the bytes seen so far
   std::uint32_t max_depth = 0;

@@ -113,15 +113,15 @@ bool is_utf8(std::string_view text) noexcept {
   return true;
 }
 
-std::string mend_utf8(std::string_view text) {
-  std::string mended;
-  mended.reserve(text.size() + 8);
+std::string repair_utf8(std::string_view text) {
+  std::string repaired;
+  repaired.reserve(text.size() + 8);
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
-    mended += length == 0 ? kReplacement : text.substr(0, length);
+    repaired += length == 0 ? kReplacement : text.substr(0, length);
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }
-  return mended;
+  return repaired;
 }
 
 void JsonCursor::skip_blanks() noexcept {
@@ -151,15 +151,15 @@ bool JsonCursor::next_element(char bracket) noexcept {
     if (at_ == text_.size()) {
       fail();
     } else if (text_[at_] == ',') {
-      mended_ = mended_ || comma || first;
+      repaired_ = repaired_ || comma || first;
       comma = true;
       ++at_;
     } else if (text_[at_] == closing) {
-      mended_ = mended_ || comma;
+      repaired_ = repaired_ || comma;
       ++at_;
       return false;
     } else {
-      mended_ = mended_ || !(comma || first);
+      repaired_ = repaired_ || !(comma || first);
       return true;
     }
   }
@@ -236,7 +236,7 @@ std::string_view JsonCursor::raw_string() {
     }
     const auto byte = static_cast<unsigned char>(text_[at_]);
     if (byte == '"') return text_.substr(begin, at_++ - begin);
-    mended_ = mended_ || byte < 0x20;
+    repaired_ = repaired_ || byte < 0x20;
     at_ += byte == '\\' ? 2 : 1;
   }
 }
@@ -247,7 +247,7 @@ std::string_view JsonCursor::string() {
 }
 
 std::string_view JsonCursor::unescape(std::string_view raw) {
-  std::string& text = kept_.emplace_back();
+  std::string& text = retained_.emplace_back();
   for (std::size_t i = 0; i < raw.size(); ++i) {
     if (raw[i] != '\\' || i + 1 == raw.size()) {
       text += raw[i];
@@ -262,7 +262,7 @@ std::string_view JsonCursor::unescape(std::string_view raw) {
     }
     std::uint32_t code = letter == 'u' ? four_digits(raw.substr(i + 1)) : 0x10000;
     if (code > 0xffff) {  // an unknown escape stays as it is written
-      mended_ = true;
+      repaired_ = true;
       text += '\\';
       text += letter;
       continue;
@@ -276,7 +276,7 @@ std::string_view JsonCursor::unescape(std::string_view raw) {
       }
     }
     if (code >= 0xd800 && code < 0xe000) {
-      mended_ = true;
+      repaired_ = true;
       code = 0xfffd;
     }
     append_code_point(text, code);

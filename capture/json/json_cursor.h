@@ -61,7 +61,7 @@ class JsonCursor {
   [[nodiscard]] JsonField value();
 
   [[nodiscard]] bool ok() const noexcept { return ok_; }
-  [[nodiscard]] bool mended() const noexcept { return mended_; }
+  [[nodiscard]] bool repaired() const noexcept { return repaired_; }
   [[nodiscard]] bool at_end() noexcept;
 
  private:
@@ -74,9 +74,9 @@ class JsonCursor {
   std::string_view text_;
   std::size_t at_ = 0;
   bool ok_ = true;
-  bool mended_ = false;
-  bool first_ = false;           // no element was taken since the last opening bracket
-  std::list<std::string> kept_;  // unescaped texts; costs nothing while there are none
+  bool repaired_ = false;
+  bool first_ = false;               // no element was taken since the last opening bracket
+  std::list<std::string> retained_;  // unescaped texts; costs nothing while there are none
 };
 
 // Calls visit(field) for every member of an object, with its key, or element of a list, until it returns false. True
@@ -107,7 +107,7 @@ template <typename Visit>
 }
 
 // A copy in which every byte that is not UTF-8 is U+FFFD.
-[[nodiscard]] std::string mend_utf8(std::string_view text);
+[[nodiscard]] std::string repair_utf8(std::string_view text);
 [[nodiscard]] bool is_utf8(std::string_view text) noexcept;
 
 }  // namespace accelscope::capture::json

@@ -13,11 +13,11 @@ struct JsonRowParser::Implementation {
 
   void parse_lenient(const JsonWindow& window, std::size_t index, JsonRowHandler& handler) {
     std::string_view text = window.row(index);
-    std::string mended;
+    std::string repaired;
     const bool bad_utf8 = !is_utf8(text);
     if (bad_utf8) {
-      mended = mend_utf8(text);
-      text = mended;
+      repaired = repair_utf8(text);
+      text = repaired;
     }
     JsonCursor cursor(text);
     fields.clear();
@@ -38,7 +38,7 @@ struct JsonRowParser::Implementation {
       handler.on_bad_row(window.row(index), window.rows[index]);
       return;
     }
-    if (bad_utf8 || cursor.mended()) handler.on_mended_row(window.rows[index]);
+    if (bad_utf8 || cursor.repaired()) handler.on_repaired_row(window.rows[index]);
     handler.on_row(fields, is_object, window.rows[index]);
   }
 };

@@ -27,7 +27,7 @@ class JsonRowHandler {
   // Not JSON even leniently. The text is the row as it lies in the file.
   virtual void on_bad_row(std::string_view text, const RowPlace& place) = 0;
   // The row was read, but only after mending: bad UTF-8, stray commas, control characters.
-  virtual void on_mended_row(const RowPlace& place) = 0;
+  virtual void on_repaired_row(const RowPlace& place) = 0;
 };
 
 class JsonRowParser {

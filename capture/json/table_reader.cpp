@@ -370,8 +370,8 @@ JsonTableReader::Step JsonTableReader::step_hole() {
     place_ = row ? Place::rows : Place::key;
     return Step::advanced;
   }
-  constexpr std::size_t kKept = 256;  // what is looked for may go on in the next bytes
-  pass_hole(std::max(begin_, end_ - std::min(end_, kKept)));
+  constexpr std::size_t kRetained = 256;  // what is looked for may go on in the next bytes
+  pass_hole(std::max(begin_, end_ - std::min(end_, kRetained)));
   return Step::need_more;
 }
 

@@ -184,13 +184,13 @@ Result<void> FileReceiver::end_file() {
   const std::string name = fs::path(path_).filename().string();
   const int parent = parent_.get();
   const bool over = options_.replaces || written_.contains(path_);
-  bool kept = !over && ::linkat(parent, partial.c_str(), parent, name.c_str(), 0) == 0;
-  if (kept) {
+  bool retained = !over && ::linkat(parent, partial.c_str(), parent, name.c_str(), 0) == 0;
+  if (retained) {
     (void)::unlinkat(parent, partial.c_str(), 0);
   } else if (over || errno != EEXIST) {  // or a file system without links, where nothing was there a moment ago
-    kept = ::renameat(parent, partial.c_str(), parent, name.c_str()) == 0;
+    retained = ::renameat(parent, partial.c_str(), parent, name.c_str()) == 0;
   }
-  if (!kept) {
+  if (!retained) {
     const Error failure = system::system_error((folder_ / path_).string() + ": cannot keep the file");
     (void)::unlinkat(parent, partial.c_str(), 0);
     return failure;

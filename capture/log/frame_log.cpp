@@ -266,7 +266,7 @@ Result<void> FrameLog::append(const wire::Frame& frame) {
 
 Result<void> FrameLog::release(std::uint64_t sequence) {
   while (segments_.size() > 1 && segments_.front().last <= sequence) {
-    if (Result<void> kept = keep_definitions(segments_.front()); !kept) return kept;
+    if (Result<void> retained = keep_definitions(segments_.front()); !retained) return retained;
     const fs::path path = segment_path(folder_, segments_.front().number);
     const bool gone = segments_.front().damaged
                           ? ::rename(path.c_str(), fs::path(path).replace_extension(".damaged").c_str()) == 0
@@ -285,8 +285,8 @@ Result<void> FrameLog::keep_definitions(const Segment& segment) {
     TRY(write_as_a_whole(path, std::as_bytes(std::span(&header, 1))));
     definitions_bytes_ = kSegmentHeaderBytes;
   }
-  const system::Descriptor kept(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
-  if (!kept) return file_error(path, "written");
+  const system::Descriptor retained(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (!retained) return file_error(path, "written");
   const SegmentReader file = TRY(SegmentReader::open(segment_path(folder_, segment.number)));
   for (std::uint64_t offset = kSegmentHeaderBytes;;) {
     const Result<std::optional<FramePlace>> place = file.find(offset);
@@ -295,9 +295,9 @@ Result<void> FrameLog::keep_definitions(const Segment& segment) {
     if (place.value()->header.type != wire::FrameType::definition) continue;
     const Result<wire::Frame> frame = file.read(*place.value());
     if (!frame) continue;
-    if (!write_all(kept.get(), header_bytes(frame.value()), frame.value().body)) {
+    if (!write_all(retained.get(), header_bytes(frame.value()), frame.value().body)) {
       const Error failure = file_error(path, "written");
-      if (::ftruncate(kept.get(), static_cast<off_t>(definitions_bytes_)) != 0) return file_error(path, "cut");
+      if (::ftruncate(retained.get(), static_cast<off_t>(definitions_bytes_)) != 0) return file_error(path, "cut");
       return failure;
     }
     definitions_bytes_ += frame.value().wire_bytes();

@@ -53,7 +53,7 @@ enum ControlBits : std::uint32_t {
   kPaused = 1,  // the capture is paused; programs set and clear it as well when they wish so
   kClosed = 2,  // the capture is over: the probe goes off for good
   kControlBits = kPaused | kClosed,
-  kOneWish = 1U << 8,  // above the bits: how often programs have wished, modulo 2^24
+  kOneIntent = 1U << 8,  // above the bits: how often programs have wished, modulo 2^24
 };
 struct ControlPage {
   // ControlBits, none: collect. While programs have wished more often than the capture has followed, kPaused is theirs.
@@ -75,7 +75,7 @@ enum class FrameType : std::uint32_t {
   refusal = 3,      // agent: a text; the probe goes off
   ring = 4,         // program: u32 thread id, then the thread's name; descriptor: the ring, always
   definition = 5,   // program: u32 type, the probe's own, then its body
-  wish = 6,         // program: u32 Wish
+  intent = 6,       // program: u32 Intent
   trouble = 7,      // program: a text: something that happens there cannot be told
   thread_name = 8,  // program: u32 thread id, then its new name
 };
@@ -85,7 +85,7 @@ enum class ClockKind : std::uint32_t {
   tsc = 2,        // the time-stamp counter, constant and the same on all processors
 };
 
-enum class Wish : std::uint32_t { pause = 1, resume = 2, stop = 3 };
+enum class Intent : std::uint32_t { pause = 1, resume = 2, stop = 3 };
 
 struct Hello {
   std::uint32_t version;

@@ -94,9 +94,9 @@ struct ProgramWatch {
 using OpenScope = std::function<std::unique_ptr<EventSink>()>;
 
 // What a program asks of the capture that it runs in, through a probe inside it.
-enum class CaptureWish : std::uint8_t { pause = 1, resume = 2, stop = 3 };
+enum class CaptureIntent : std::uint8_t { pause = 1, resume = 2, stop = 3 };
 // `followed` is called on another thread once the capture does as it was asked, or has refused.
-using AskCapture = std::function<void(CaptureWish wish, const std::string& reason, std::function<void()> followed)>;
+using AskCapture = std::function<void(CaptureIntent intent, const std::string& reason, std::function<void()> followed)>;
 
 class OptionReader;  // capture/request/options.h
 

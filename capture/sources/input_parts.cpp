@@ -63,15 +63,15 @@ constexpr std::size_t kMaxParts = 500;  // a session holds some 510 sources
 // Moves the parts that are not wanted to those that were skipped.
 template <typename Unwanted>
 void skip_parts(InputParts& found, Unwanted unwanted) {
-  std::vector<InputPart> kept;
+  std::vector<InputPart> retained;
   for (const InputPart& part : found.parts) {
     if (unwanted(part)) {
       found.skipped.push_back(part.path);
     } else {
-      kept.push_back(part);
+      retained.push_back(part);
     }
   }
-  found.parts = std::move(kept);
+  found.parts = std::move(retained);
 }
 
 // A raw trace beside its own conversion would be the same events twice.
@@ -226,14 +226,14 @@ bool are_of_one_run(const std::vector<std::string>& paths) {
     if (!format || (*format)->facts.in_place) return false;
     ranks[*format].emplace(rank_in_label(label_of_file(path, fs::path(path).filename().string(), **format)));
   }
-  const bool told_apart = std::all_of(ranks.begin(), ranks.end(), [](const auto& format) {
+  const bool distinguished = std::all_of(ranks.begin(), ranks.end(), [](const auto& format) {
     const std::multiset<std::string>& of_format = format.second;
     if (of_format.size() > 1 && of_format.contains("")) return false;
     return std::adjacent_find(of_format.begin(), of_format.end()) == of_format.end();
   });
   const auto whole =
       std::count_if(ranks.begin(), ranks.end(), [](const auto& format) { return !format.first->facts.one_side; });
-  return told_apart && whole <= 1;
+  return distinguished && whole <= 1;
 }
 
 void share_rank(const std::vector<InputPart*>& parts) {
@@ -256,8 +256,8 @@ std::string label_of_file(const std::string& file, std::string_view path, const 
   std::string named = label_of_path(path);
   const auto rank = rank_of_file(format, file);
   if (!rank) return named;
-  std::string told = fmt::format("{}{}", kRankLabel, *rank);
-  return named == told || named.starts_with(told + " ") ? named : told;
+  std::string reported = fmt::format("{}{}", kRankLabel, *rank);
+  return named == reported || named.starts_with(reported + " ") ? named : reported;
 }
 
 void join_runs(const std::vector<InputPart*>& parts) {

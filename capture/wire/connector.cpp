@@ -112,10 +112,10 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
     StreamSocket socket(std::move(socket_));
     LinkEnds ends = ends_of(socket, [](const std::string& ip) { return system::is_loopback(ip); });
     if (!system::needs_tls(address_)) return finish(make_link(ByteStream(std::move(socket)), std::move(ends), limits_));
-    shake_hands(std::move(socket), std::move(ends));
+    perform_handshake(std::move(socket), std::move(ends));
   }
 
-  void shake_hands(StreamSocket socket, LinkEnds ends) {
+  void perform_handshake(StreamSocket socket, LinkEnds ends) {
     const std::shared_ptr<asio::ssl::context> context = make_client_context();
     tls_ = std::make_unique<TlsStream>(std::move(socket), *context);
     limit(limits_.handshake, [](Attempt& self) {
@@ -205,7 +205,7 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
                       : fmt::format("the agent's certificate is {}, not {} as was asked for", fingerprint,
                                     trust_->options.trusted));
     }
-    if (Result<void> kept = remember(fingerprint); !kept) return fail(kept.message());
+    if (Result<void> retained = remember(fingerprint); !retained) return fail(retained.message());
     // A new attempt, which takes this certificate and no other.
     const LinkCallback callback = std::exchange(callback_, nullptr);
     timer_.stop();

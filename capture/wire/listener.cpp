@@ -107,7 +107,7 @@ class Listener::Implementation::Reception : public std::enable_shared_from_this<
     const std::size_t count = socket_.receive(asio::buffer(first), StreamSocket::message_peek, failure);
     if (failure == asio::error::would_block || failure == asio::error::try_again) return look();
     if (failure || count == 0) return give_up("");  // left without a word, as those who only look for open ports do
-    if (first[0] == kTlsHandshakeRecord) return shake_hands();
+    if (first[0] == kTlsHandshakeRecord) return perform_handshake();
     const auto listener = this->listener();
     ByteStream stream(std::move(socket_));
     leave();
@@ -115,7 +115,7 @@ class Listener::Implementation::Reception : public std::enable_shared_from_this<
     listener->refuse(std::move(stream), ends_);
   }
 
-  void shake_hands() {
+  void perform_handshake() {
     if (!listener()->tls) return give_up("speaks TLS, for which this agent has no certificate; connect without tls://");
     tls_ = std::make_unique<TlsStream>(std::move(socket_), *listener()->tls);
     limit(listener()->limits.handshake, "has not finished the TLS handshake within {} s");

@@ -64,13 +64,13 @@ struct Hello {
 
 // What a viewer asks of the capture.
 template <FrameType Type>
-struct Wish {
+struct Intent {
   static constexpr FrameType kType = Type;
   std::string reason;
-  bool operator==(const Wish&) const = default;
+  bool operator==(const Intent&) const = default;
   static void fields(auto& walk, auto& m) { walk(m.reason); }
 };
-using Stop = Wish<FrameType::stop>;
+using Stop = Intent<FrameType::stop>;
 
 template <FrameType Type>
 struct Acknowledgement {
@@ -266,8 +266,8 @@ struct Started {
   static void fields(auto& walk, auto& m) { walk(m.capture_id, m.name, m.description, m.begun_unix_ns, m.controls); }
 };
 
-using Pause = Wish<FrameType::pause>;
-using Resume = Wish<FrameType::resume>;
+using Pause = Intent<FrameType::pause>;
+using Resume = Intent<FrameType::resume>;
 
 struct StateReport {
   static constexpr FrameType kType = FrameType::state;

@@ -234,9 +234,9 @@ std::string shorten_middle(std::string_view text, std::size_t max_chars) {
   }
   if (starts.size() <= max_chars) return std::string(text);
   if (max_chars == 0) return {};
-  const std::size_t kept = max_chars - 1;
-  const std::size_t head = (kept + 1) / 2;
-  const std::size_t tail = kept - head;
+  const std::size_t retained = max_chars - 1;
+  const std::size_t head = (retained + 1) / 2;
+  const std::size_t tail = retained - head;
   std::string out(text.substr(0, starts[head]));
   out += kEllipsis;
   if (tail > 0) out += text.substr(starts[starts.size() - tail]);

@@ -20,10 +20,10 @@ namespace accelscope {
 
 // What was thrown on one thread, to be thrown on on the thread that waits for its work.
 //
-//   CarriedException thrown;
+//   ThreadException thrown;
 //   ... on a worker:   if (!thrown.keep([&] { work(); })) tell_whoever_waits();
 //   ... who waits:     thrown.throw_on();
-class CarriedException {
+class ThreadException {
  public:
   // False: the function threw. The first exception of all calls is kept.
   template <typename Function>
@@ -147,7 +147,7 @@ class OrderedPipeline {
   bool cutting_ = false;
   bool ended_ = false;
   bool stopping_ = false;
-  CarriedException thrown_;
+  ThreadException thrown_;
   std::vector<std::jthread> threads_;
 };
 

@@ -239,14 +239,14 @@ bool is_well_formed_utf8(std::string_view text) noexcept {
   return true;
 }
 
-std::string mended_utf8(std::string_view text) {
-  std::string mended;
+std::string repaired_utf8(std::string_view text) {
+  std::string repaired;
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
-    mended += length == 0 ? std::string_view("\xef\xbf\xbd") : text.substr(0, length);
+    repaired += length == 0 ? std::string_view("\xef\xbf\xbd") : text.substr(0, length);
     text.remove_prefix(length == 0 ? 1 : length);
   }
-  return mended;
+  return repaired;
 }
 
 namespace {

@@ -96,7 +96,7 @@ class PlainTextStream final : public std::ostream {
 
 [[nodiscard]] bool is_well_formed_utf8(std::string_view text) noexcept;
 // A copy in which every byte that is not UTF-8 is U+FFFD.
-[[nodiscard]] std::string mended_utf8(std::string_view text);
+[[nodiscard]] std::string repaired_utf8(std::string_view text);
 
 // What files of text may begin with, saying that they are UTF-8.
 inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";

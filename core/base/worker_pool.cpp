@@ -55,9 +55,9 @@ WorkerPool::~WorkerPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void WorkerPool::on_finished(std::function<void()> told) {
+void WorkerPool::on_finished(std::function<void()> reported) {
   const std::scoped_lock lock(mutex_);
-  told_finished_ = std::move(told);
+  reported_finished_ = std::move(reported);
 }
 
 Priority WorkerPool::of_this_thread() noexcept { return priority_of_thread; }
@@ -92,7 +92,7 @@ void WorkerPool::enqueue(Job job) {
     const std::scoped_lock lock(mutex_);
     if (stopping_) job.cancel();
     if (priority == Priority::drawing && threads_.size() == ordinary_ && !stopping_) {
-      CarriedException without_them;  // no memory for them: the ordinary ones take what is urgent too
+      ThreadException without_them;  // no memory for them: the ordinary ones take what is urgent too
       (void)without_them.keep([&] { begin_threads(kUrgentThreads, true); });
     }
     queue(priority).push_back(std::move(job));
@@ -127,9 +127,9 @@ void WorkerPool::work(std::size_t thread, bool urgent_only) {
       --background_running_;
       changed_.notify_one();  // the next of its kind
     }
-    if (const auto told = told_finished_; job.is_task && told) {
+    if (const auto reported = reported_finished_; job.is_task && reported) {
       lock.unlock();
-      told();
+      reported();
       lock.lock();
     }
     running_[thread] = nullptr;
@@ -148,7 +148,7 @@ struct WorkerPool::Loop {
   std::condition_variable left;
   std::size_t active = 0;  // threads of the pool that are here
   bool closed = false;
-  CarriedException thrown;
+  ThreadException thrown;
 
   // Until nothing is left to do, or until `stop` says so.
   template <typename Stop>
@@ -182,7 +182,7 @@ void WorkerPool::help(const std::shared_ptr<Loop>& loop, std::size_t worker) {
   }
   bool gave_way = false;
   loop->run(worker, [&] { return gave_way = waits_for_more_urgent(loop->priority); });
-  CarriedException without_help;  // no memory for it: the others go on without this thread
+  ThreadException without_help;  // no memory for it: the others go on without this thread
   if (gave_way) (void)without_help.keep([&] { enqueue_helper(loop, worker); });
   const std::scoped_lock lock(loop->mutex);
   if (--loop->active == 0) loop->left.notify_all();
@@ -192,7 +192,7 @@ void WorkerPool::for_each(std::size_t count, TaskControl& control,
                           const std::function<void(std::size_t, std::size_t)>& body, Priority priority) {
   const auto loop = std::make_shared<Loop>(control, body, count, priority);
   const std::size_t helpers = count == 0 ? 0 : std::min(ordinary_, count - 1);
-  CarriedException without_help;  // no memory for it: the work is done here alone
+  ThreadException without_help;  // no memory for it: the work is done here alone
   (void)without_help.keep([&] {
     for (std::size_t worker = 1; worker <= helpers; ++worker) enqueue_helper(loop, worker);
   });

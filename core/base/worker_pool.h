@@ -135,7 +135,7 @@ class WorkerPool {
   }
 
   // Called on a thread of the pool whenever a task has ended, so that whoever sleeps until then wakes.
-  void on_finished(std::function<void()> told);
+  void on_finished(std::function<void()> reported);
 
   // What the body throws is thrown on here, once no call is running any more. Calls body(index, worker) for every index
   // below count, spread over the pool and the calling thread, and returns when all are done or, once `control` is
@@ -194,7 +194,7 @@ class WorkerPool {
   std::size_t background_running_ = 0;          // tasks that can wait
   std::size_t urgent_idle_ = 0;                 // threads of what a frame waits for
   std::vector<std::function<void()>> running_;  // how to cancel what each thread runs
-  std::function<void()> told_finished_;
+  std::function<void()> reported_finished_;
   bool stopping_ = false;
   std::size_t ordinary_ = 0;  // the first of the threads; the others begin with the first urgent job
   std::vector<std::thread> threads_;

@@ -575,8 +575,8 @@ SealedChunk ChunkBuilder::seal() {
   const std::uint32_t blocks = (count_ + kBlockEvents - 1) / kBlockEvents;
   SealedChunk chunk;
   Bytes& out = chunk.bytes;
-  const std::size_t kept = std::min<std::size_t>(columns_.size(), kMaxChunkColumns - 3);  // the others are left out
-  const std::size_t entry_count = kept + 3;
+  const std::size_t retained = std::min<std::size_t>(columns_.size(), kMaxChunkColumns - 3);  // the others are left out
+  const std::size_t entry_count = retained + 3;
   std::vector<ColumnEntry> entries(entry_count);
   out.reserve(last_size_ + last_size_ / 8 + 4096);
   out.resize(sizeof(ChunkHeader) + entry_count * sizeof(ColumnEntry));
@@ -602,10 +602,10 @@ SealedChunk ChunkBuilder::seal() {
   (void)packer.pack(durations_.get(), entries[1], Choice::time);
   (void)packer.pack(names_.get(), entries[2], Choice::time);
   std::vector<ColumnInput> inputs;
-  std::vector<std::size_t> sizes(kept);
-  inputs.reserve(kept);
+  std::vector<std::size_t> sizes(retained);
+  inputs.reserve(retained);
   bool plain = true;
-  for (std::size_t i = 0; i < kept; ++i) {
+  for (std::size_t i = 0; i < retained; ++i) {
     ColumnBuffer& buffer = columns_[i];
     ColumnEntry& entry = entries[i + 3];
     const ColumnInput& input = inputs.emplace_back(

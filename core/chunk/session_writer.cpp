@@ -43,9 +43,9 @@ SchemaNumber SessionWriter::add_schema(Schema schema) {
     add_quality({"columns_left_out", schema.columns.size() - kMostColumns,
                  fmt::format("columns beyond the first {} of a table were left out", kMostColumns)});
   }
-  Schema kept = schema;
-  kept.columns.resize(std::min(kept.columns.size(), kMostColumns));
-  define(kept);
+  Schema retained = schema;
+  retained.columns.resize(std::min(retained.columns.size(), kMostColumns));
+  define(retained);
   schemas_.push_back(std::make_unique<Schema>(std::move(schema)));
   return schemas_.back()->number;
 }

@@ -48,13 +48,13 @@ void NameTotals::add_chunk(std::span<const NameTotal> totals, std::uint64_t even
 }
 
 void NameTotals::restore(const SavedLevels& saved) {
-  for (const Saved& chunk : saved[0]) add(0, chunk.totals, chunk.events, chunk.kept, &saved);
+  for (const Saved& chunk : saved[0]) add(0, chunk.totals, chunk.events, chunk.retained, &saved);
 }
 
 void NameTotals::add(std::size_t level, std::vector<NameTotal> totals, std::uint64_t events, bool usable,
                      const SavedLevels* saved) {
-  const bool kept = usable && totals.size() * kEventsPerName <= std::max<std::uint64_t>(events, kEventsPerName);
-  push(level, totals, kept, events);
+  const bool retained = usable && totals.size() * kEventsPerName <= std::max<std::uint64_t>(events, kEventsPerName);
+  push(level, totals, retained, events);
   if (level + 1 == kLevels) return;
   // A stretch that is not kept itself is still needed until its parent is made of it.
   std::vector<Pending>& waiting = pending_[level];
@@ -79,16 +79,16 @@ void NameTotals::add(std::size_t level, std::vector<NameTotal> totals, std::uint
   }
   waiting.clear();
   const std::size_t parent = levels_[level + 1].size();
-  if (!all_usable && saved != nullptr && parent < (*saved)[level + 1].size() && (*saved)[level + 1][parent].kept) {
+  if (!all_usable && saved != nullptr && parent < (*saved)[level + 1].size() && (*saved)[level + 1][parent].retained) {
     merged = (*saved)[level + 1][parent].totals;
     all_usable = true;
   }
   add(level + 1, std::move(merged), all_events, all_usable, saved);
 }
 
-void NameTotals::push(std::size_t level, std::span<const NameTotal> totals, bool kept, std::uint64_t events) {
-  Entry entry{nullptr, 0, kept ? 1U : 0U, events};
-  if (kept && !totals.empty()) {
+void NameTotals::push(std::size_t level, std::span<const NameTotal> totals, bool retained, std::uint64_t events) {
+  Entry entry{nullptr, 0, retained ? 1U : 0U, events};
+  if (retained && !totals.empty()) {
     auto storage = std::make_unique_for_overwrite<NameTotal[]>(totals.size());
     std::copy(totals.begin(), totals.end(), storage.get());
     entry.totals = storage.get();
@@ -110,7 +110,7 @@ NameTotals::Counts NameTotals::counts() const noexcept {
 
 NameTotals::Stretch NameTotals::stretch(std::size_t level, std::size_t index) const noexcept {
   const Entry& entry = levels_[level][index];
-  return {entry.totals, entry.size, entry.kept != 0};
+  return {entry.totals, entry.size, entry.retained != 0};
 }
 
 }  // namespace accelscope

@@ -45,7 +45,7 @@ class NameTotals {
   struct Stretch {
     const NameTotal* totals = nullptr;
     std::uint32_t size = 0;
-    bool kept = false;
+    bool retained = false;
   };
   [[nodiscard]] Stretch stretch(std::size_t level, std::size_t index) const noexcept;
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
@@ -54,7 +54,7 @@ class NameTotals {
   struct Saved {
     std::vector<NameTotal> totals;
     std::uint64_t events = 0;
-    bool kept = false;
+    bool retained = false;
   };
   using SavedLevels = std::array<std::vector<Saved>, kLevels>;
   // Into empty totals: level 0 as it was saved, the others made of it anew. What was saved of those is taken only where
@@ -68,7 +68,7 @@ class NameTotals {
   struct Entry {
     const NameTotal* totals;
     std::uint32_t size;
-    std::uint32_t kept;
+    std::uint32_t retained;
     std::uint64_t events;
   };
   // A stretch whose parent is not complete yet.
@@ -79,7 +79,7 @@ class NameTotals {
   };
   void add(std::size_t level, std::vector<NameTotal> totals, std::uint64_t events, bool usable,
            const SavedLevels* saved = nullptr);
-  void push(std::size_t level, std::span<const NameTotal> totals, bool kept, std::uint64_t events);
+  void push(std::size_t level, std::span<const NameTotal> totals, bool retained, std::uint64_t events);
   std::array<AppendOnlyArray<Entry>, kLevels> levels_;
   std::array<std::vector<Pending>, kLevels> pending_;
   std::vector<std::unique_ptr<NameTotal[]>> storage_;

@@ -50,7 +50,7 @@ struct KindTexts {
   KindTexts(const CollectiveKind& kind, const Snapshot& snapshot) {
     const StringPool& strings = *snapshot.strings;
     std::map<SchemaNumber, std::shared_ptr<const Schema>> schemas;
-    for (const CollectiveFacts& each : kind.told) {
+    for (const CollectiveFacts& each : kind.reported) {
       auto& of = schemas.try_emplace(each.schema, nullptr).first->second;
       if (of == nullptr) of = schema_with(snapshot, each.schema);
       if (schema == nullptr) schema = of;
@@ -58,8 +58,8 @@ struct KindTexts {
       algorithms.emplace(strings.text(each.algorithm));
       types.emplace(strings.text(each.type));
       groups.emplace(strings.text(each.group));
-      const bool is_told = of != nullptr && each.size_column < of->columns.size();
-      sizes.emplace(is_told ? of->columns[each.size_column].name : std::string(), each.size_value);
+      const bool is_reported = of != nullptr && each.size_column < of->columns.size();
+      sizes.emplace(is_reported ? of->columns[each.size_column].name : std::string(), each.size_value);
     }
   }
 };
@@ -93,7 +93,7 @@ class KindEvents {
  public:
   KindEvents(const Collectives& all, const Snapshot& snapshot) {
     for (const CollectiveRank& rank : all.ranks)
-      tracks_.insert(tracks_.end(), rank.told_on.begin(), rank.told_on.end());
+      tracks_.insert(tracks_.end(), rank.reported_on.begin(), rank.reported_on.end());
     for (const CollectiveKind& kind : all.kinds) texts_.emplace_back(kind, snapshot);
   }
   [[nodiscard]] EventFilter of(std::uint32_t kind) const {
@@ -159,7 +159,7 @@ EventFilter instance_events(const Collectives& all, const CollectiveInstance& in
   for (const CollectiveCell& cell : all.cells_of(instance)) {
     range.begin_ns = std::min(range.begin_ns, cell.arrival_ns + cell.set_by_ns);
     range.end_ns = std::max({range.end_ns, cell.end_ns + cell.set_by_ns, range.begin_ns + 1});
-    const std::vector<TrackNumber>& tracks = all.ranks[cell.rank].told_on;
+    const std::vector<TrackNumber>& tracks = all.ranks[cell.rank].reported_on;
     filter.tracks.insert(filter.tracks.end(), tracks.begin(), tracks.end());
   }
   filter.range = range;
@@ -285,7 +285,7 @@ Result<Listing> list_collective_instances(const QueryContext& query, const Listi
     const CollectiveKind& kind = all.kinds[instance.kind];
     const std::int64_t duration = instance.duration_ns(), alone = instance.last_arrival_ns - instance.second_last_ns;
     const auto noise = instance.count < 2 ? std::nullopt : all.noise_ns(instance.last_rank, instance.second_rank);
-    const bool is_told = noise && static_cast<double>(alone) > *noise;
+    const bool is_reported = noise && static_cast<double>(alone) > *noise;
     std::optional<double> rate, bus;
     if (kind.bytes > 0 && duration > 0) {
       rate = static_cast<double>(kind.bytes) * 1e9 / static_cast<double>(duration);
@@ -294,7 +294,7 @@ Result<Listing> list_collective_instances(const QueryContext& query, const Listi
     const auto several = [&](std::int64_t value) { return instance.count < 2 ? SqlValue() : SqlValue(value); };
     listing.add({static_cast<std::int64_t>(i), kind.operation, amount_cell(kind.bytes), count_cell(instance.count),
                  count_cell(instance.expected), instance.first_arrival_ns, several(instance.skew_ns()),
-                 is_told ? SqlValue(all.ranks[instance.last_rank].name) : SqlValue(), several(alone),
+                 is_reported ? SqlValue(all.ranks[instance.last_rank].name) : SqlValue(), several(alone),
                  instance.transfer_begin_ns, duration, known_whole(rate), known_whole(bus),
                  std::string(duration > fences[instance.kind] ? "yes" : "")},
                 instance_events(all, instance));

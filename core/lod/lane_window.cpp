@@ -480,7 +480,7 @@ class StretchWalk {
       if (chunk.begin_ticks >= range_.end || looked > kMostNames) return;
       if (i >= lane_.totals.stretches[0] || !range_.covers(chunk.begin_ticks, chunk.end_ticks)) continue;
       const NameTotals::Stretch totals = lane_.data->totals.stretch(0, i);
-      if (!totals.kept) continue;
+      if (!totals.retained) continue;
       const double rate = mean_ns_per_tick(*lane_.clock, chunk.begin_ticks, chunk.end_ticks);
       for (std::uint32_t n = 0; n < totals.size; ++n) {
         names_[totals.totals[n].name] += rate * static_cast<double>(totals.totals[n].busy);

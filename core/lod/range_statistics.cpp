@@ -76,7 +76,7 @@ class RangeLanePlanner {
   [[nodiscard]] NameTotals::Stretch totals(std::size_t level, std::size_t index) const noexcept {
     if (index >= lane_.totals.stretches[level]) return {};
     NameTotals::Stretch stretch = lane_.data->totals.stretch(level, index);
-    stretch.kept = stretch.kept && has_one_rate(level, index);
+    stretch.retained = stretch.retained && has_one_rate(level, index);
     return stretch;
   }
   [[nodiscard]] double rate(std::size_t level, std::size_t index) const noexcept {
@@ -105,11 +105,11 @@ class RangeLanePlanner {
   [[nodiscard]] std::size_t cost(std::size_t level, std::size_t index, RangePart part) const noexcept {
     const Cover covered = cover(level, index, part);
     if (covered == Cover::none) return 0;
-    const bool kept = totals(level, index).kept;
-    if (covered == Cover::all && kept) return 0;
+    const bool retained = totals(level, index).retained;
+    if (covered == Cover::all && retained) return 0;
     if (level == 0) return 1;
     const std::size_t direct = children_cost(level, index, part);
-    return kept ? std::min(direct, children_cost(level, index, opposite(part))) : direct;
+    return retained ? std::min(direct, children_cost(level, index, opposite(part))) : direct;
   }
 
   void add_stretch(std::size_t level, std::size_t index, const NameTotals::Stretch& stretch, bool take_away) {
@@ -125,13 +125,13 @@ class RangeLanePlanner {
     const Cover covered = cover(level, index, part);
     if (covered == Cover::none) return;
     const NameTotals::Stretch stretch = totals(level, index);
-    if (covered == Cover::all && stretch.kept) return add_stretch(level, index, stretch, take_away);
+    if (covered == Cover::all && stretch.retained) return add_stretch(level, index, stretch, take_away);
     if (level == 0) {
       plan_.chunks.push_back({lane_index_, static_cast<std::uint32_t>(index), range_});
       plan_.decodes.push_back({part, take_away});
       return;
     }
-    if (stretch.kept && children_cost(level, index, opposite(part)) < children_cost(level, index, part)) {
+    if (stretch.retained && children_cost(level, index, opposite(part)) < children_cost(level, index, part)) {
       add_stretch(level, index, stretch, take_away);
       take_children(level, index, opposite(part), !take_away);
       return;

@@ -40,15 +40,16 @@ bool is_step(const ClockAnchor& a, const ClockAnchor& b) {
 }
 
 std::vector<ClockPair> rising(const std::vector<ClockPair>& pairs) {
-  std::vector<ClockPair> kept;
+  std::vector<ClockPair> retained;
   for (const ClockPair& pair : pairs) {
-    while (!kept.empty() && (pair.ticks <= kept.back().ticks || pair.ns <= kept.back().ns) &&
-           pair.uncertainty_ns < kept.back().uncertainty_ns) {
-      kept.pop_back();
+    while (!retained.empty() && (pair.ticks <= retained.back().ticks || pair.ns <= retained.back().ns) &&
+           pair.uncertainty_ns < retained.back().uncertainty_ns) {
+      retained.pop_back();
     }
-    if (kept.empty() || (pair.ticks > kept.back().ticks && pair.ns > kept.back().ns)) kept.push_back(pair);
+    if (retained.empty() || (pair.ticks > retained.back().ticks && pair.ns > retained.back().ns))
+      retained.push_back(pair);
   }
-  return kept;
+  return retained;
 }
 
 const ClockPair& best_of(const std::vector<ClockPair>& pairs) {

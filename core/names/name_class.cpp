@@ -156,9 +156,9 @@ constexpr std::array<std::string_view, 22> kStandard = {
 bool is_plain_fp32_product(std::string_view kernel) noexcept {
   constexpr std::array<std::string_view, 2> kPlain = {"sgemm", "scudnn"};
   constexpr std::array<std::string_view, 5> kOfMatrixUnits = {"s1688", "s16816", "s884", "tensorop", "tf32"};
-  const auto says = [&](std::string_view word) { return holds(kernel, word); };
-  return std::any_of(kPlain.begin(), kPlain.end(), says) &&
-         std::none_of(kOfMatrixUnits.begin(), kOfMatrixUnits.end(), says);
+  const auto contains_words = [&](std::string_view word) { return holds(kernel, word); };
+  return std::any_of(kPlain.begin(), kPlain.end(), contains_words) &&
+         std::none_of(kOfMatrixUnits.begin(), kOfMatrixUnits.end(), contains_words);
 }
 
 bool goes_over_memory(std::string_view kernel) noexcept {

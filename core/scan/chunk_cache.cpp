@@ -32,7 +32,7 @@ std::shared_ptr<const LoadedChunk> ChunkCache::find(LaneNumber lane, std::uint32
 
 void ChunkCache::keep(LaneNumber lane, std::uint32_t chunk, std::shared_ptr<const LoadedChunk> loaded) {
   const std::scoped_lock lock(mutex_);
-  if (entries_.size() < kept_) {
+  if (entries_.size() < retained_) {
     entries_.push_back({lane, chunk, ++uses_, std::move(loaded)});
     return;
   }

@@ -20,7 +20,7 @@ struct LoadedChunk {
 // For any number of threads.
 class ChunkCache {
  public:
-  explicit ChunkCache(std::size_t kept) : kept_(kept) {}
+  explicit ChunkCache(std::size_t retained) : retained_(retained) {}
   [[nodiscard]] Result<std::shared_ptr<const LoadedChunk>> load(const Store& store, const LaneSnapshot& lane,
                                                                 std::uint32_t chunk);
 
@@ -34,7 +34,7 @@ class ChunkCache {
   [[nodiscard]] std::shared_ptr<const LoadedChunk> find(LaneNumber lane, std::uint32_t chunk);
   void keep(LaneNumber lane, std::uint32_t chunk, std::shared_ptr<const LoadedChunk> loaded);
 
-  const std::size_t kept_;
+  const std::size_t retained_;
   std::mutex mutex_;
   std::vector<Entry> entries_;
   std::uint64_t uses_ = 0;

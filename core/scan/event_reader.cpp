@@ -11,7 +11,7 @@
 namespace accelscope {
 namespace {
 
-constexpr std::size_t kKeptChunks = 16;
+constexpr std::size_t kRetainedChunks = 16;
 
 EventId event_id(const LaneSnapshot& lane, std::uint32_t chunk, std::uint32_t row) noexcept {
   return make_event_id(lane.number(), lane.chunk(chunk).first_ordinal + row);
@@ -41,8 +41,8 @@ FieldValue read_field(const ChunkView& view, std::size_t column, std::uint32_t r
 bool may_hold(const LaneSnapshot& lane, std::uint32_t chunk, StringId name) {
   if (chunk >= lane.totals.stretches[0]) return true;
   const NameTotals::Stretch totals = lane.data->totals.stretch(0, chunk);
-  return !totals.kept || std::any_of(totals.totals, totals.totals + totals.size,
-                                     [name](const NameTotal& total) { return total.name == name; });
+  return !totals.retained || std::any_of(totals.totals, totals.totals + totals.size,
+                                         [name](const NameTotal& total) { return total.name == name; });
 }
 
 Error no_event(EventId id) {
@@ -52,7 +52,7 @@ Error no_event(EventId id) {
 }  // namespace
 
 EventReader::EventReader(const Store& store, std::shared_ptr<const Snapshot> snapshot)
-    : store_(store), snapshot_(std::move(snapshot)), chunks_(std::make_unique<ChunkCache>(kKeptChunks)) {}
+    : store_(store), snapshot_(std::move(snapshot)), chunks_(std::make_unique<ChunkCache>(kRetainedChunks)) {}
 
 Result<EventRecord> EventReader::read(EventId id) {
   const LaneSnapshot* lane = id == kNoEvent ? nullptr : snapshot_->find_lane(lane_of(id));

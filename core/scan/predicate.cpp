@@ -14,15 +14,15 @@ void StringTest::answer_all(WorkerPool& workers, TaskControl& control) {
   workers.for_each((known_.size() + kAtOnce - 1) / kAtOnce, control, [&](std::size_t index, std::size_t) {
     const std::size_t end = std::min(known_.size(), (index + 1) * kAtOnce);
     for (std::size_t id = index * kAtOnce; id < end; ++id) {
-      known_[id] = keeps_(pool_.text(static_cast<StringId>(id))) ? kKept : kLeftOut;
+      known_[id] = keeps_(pool_.text(static_cast<StringId>(id))) ? kRetained : kLeftOut;
     }
   });
 }
 
 bool StringTest::find_out(StringId id) const {
-  const bool kept = keeps_(pool_.text(id));
-  if (id < known_.size()) std::atomic_ref(known_[id]).store(kept ? kKept : kLeftOut, std::memory_order_relaxed);
-  return kept;
+  const bool retained = keeps_(pool_.text(id));
+  if (id < known_.size()) std::atomic_ref(known_[id]).store(retained ? kRetained : kLeftOut, std::memory_order_relaxed);
+  return retained;
 }
 
 namespace {
@@ -234,7 +234,7 @@ ChunkPart LanePredicate::part(std::uint32_t chunk) const noexcept {
 bool LanePredicate::names_may_match(std::uint32_t chunk) const {
   if (name_tests_.empty() || chunk >= lane_->totals.stretches[0]) return true;
   const NameTotals::Stretch stretch = lane_->data->totals.stretch(0, chunk);
-  if (!stretch.kept) return true;
+  if (!stretch.retained) return true;
   const std::span totals(stretch.totals, stretch.size);
   return std::ranges::any_of(totals, [this](const NameTotal& total) { return keeps_name(total.name); });
 }

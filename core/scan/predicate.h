@@ -48,14 +48,14 @@ class StringTest {
     if (id < known_.size()) [[likely]] {
       const std::uint8_t known = std::atomic_ref(known_[id]).load(std::memory_order_relaxed);
       if (known != kUnknown) [[likely]]
-        return known == kKept;
+        return known == kRetained;
     }
     return find_out(id);
   }
 
  private:
   static constexpr std::uint8_t kUnknown = 0;
-  static constexpr std::uint8_t kKept = 1;
+  static constexpr std::uint8_t kRetained = 1;
   static constexpr std::uint8_t kLeftOut = 2;
   bool find_out(StringId id) const;
 

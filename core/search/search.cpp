@@ -36,7 +36,7 @@ std::uint64_t EventSearch::Implementation::count_from_totals(std::uint32_t lane_
   std::uint64_t found = 0;
   const auto visit = [&](auto&& self, std::size_t level, std::size_t index) -> void {
     const NameTotals::Stretch stretch = totals.stretch(level, index);
-    if (stretch.kept) {
+    if (stretch.retained) {
       for (const NameTotal& of_name : std::span(stretch.totals, stretch.size)) {
         if (names.keeps(of_name.name)) found += of_name.count;
       }

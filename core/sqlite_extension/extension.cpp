@@ -57,7 +57,7 @@ int add_function(sqlite3* database, const char* name, int arguments, const Share
                  void (*function)(sqlite3_context*, int, sqlite3_value**)) {
   return sqlite3_create_function_v2(database, name, arguments, SQLITE_UTF8 | SQLITE_DIRECTONLY, new SharedFiles(files),
                                     function, nullptr, nullptr,
-                                    [](void* kept) { delete static_cast<SharedFiles*>(kept); });
+                                    [](void* retained) { delete static_cast<SharedFiles*>(retained); });
 }
 
 int add_everything(sqlite3* database) {

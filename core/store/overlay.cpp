@@ -157,7 +157,7 @@ Result<void> Store::Implementation::open_overlay() {
     return {};
   }
   // Neither the file nor its folder can be written: kept in memory and said so.
-  if (Result<void> kept = keep_overlay_in_memory(); !kept) return kept;
+  if (Result<void> retained = keep_overlay_in_memory(); !retained) return retained;
   count_quality({"overlay_in_memory", 1,
                  "the session file and its folder are read-only: markers live until the session is closed; save it "
                  "elsewhere to keep them"});

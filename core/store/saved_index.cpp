@@ -44,13 +44,13 @@ bool unpack_array(ByteView blob, std::vector<T>& into) {
 
 struct StretchHead {
   std::uint32_t size;
-  std::uint32_t kept;
+  std::uint32_t retained;
   std::uint64_t events;
 };
 
 void pack_stretch(Bytes& blob, const NameTotals& totals, std::size_t level, std::uint32_t index) {
   const NameTotals::Stretch stretch = totals.stretch(level, index);
-  put_value(blob, StretchHead{stretch.size, stretch.kept ? 1U : 0U, totals.stretch_events(level, index)});
+  put_value(blob, StretchHead{stretch.size, stretch.retained ? 1U : 0U, totals.stretch_events(level, index)});
   for (std::uint32_t k = 0; k < stretch.size; ++k) put_value(blob, stretch.totals[k]);
 }
 
@@ -65,7 +65,7 @@ bool unpack_totals(ByteView blob, std::vector<NameTotals::Saved>& into) {
     if (!in.ok()) return false;
     NameTotals::Saved& stretch = into.emplace_back();
     stretch.events = head.events;
-    stretch.kept = head.kept != 0;
+    stretch.retained = head.retained != 0;
     if (!unpack_array(entries, stretch.totals)) return false;
   }
   return true;
@@ -160,8 +160,8 @@ bool add_leaves(const std::vector<Node>& leaves, const std::vector<ChunkPlace>& 
 // chunks below it.
 bool is_sound(const NameTotals::Saved& stretch, std::uint64_t events, std::uint64_t busy,
               const std::vector<bool>& names) {
-  if (stretch.events != events || stretch.kept == stretch.totals.empty()) return false;
-  if (!stretch.kept) return true;
+  if (stretch.events != events || stretch.retained == stretch.totals.empty()) return false;
+  if (!stretch.retained) return true;
   std::uint64_t counted = 0;
   std::uint64_t summed = 0;
   bool saturated = false;

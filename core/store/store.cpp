@@ -60,10 +60,10 @@ std::uint64_t Store::Implementation::memory_beside_rows() const { return index_b
 
 void Store::add_quality(QualityEntry entry) {
   // Through define, so that it is kept in the file as well. Scope 0: the entry has no numbers.
-  const Result<void> kept = define(0, entry);
-  if (!kept) {
+  const Result<void> retained = define(0, entry);
+  if (!retained) {
     const std::lock_guard lock(impl_->index_mutex);
-    impl_->count_quality({"not_kept", 1, kept.message()});
+    impl_->count_quality({"not_kept", 1, retained.message()});
   }
 }
 
@@ -146,8 +146,9 @@ Result<void> Store::Implementation::ingest(LaneNumber number, ByteView bytes, co
     publish(index, view);
   }
   if (missing > 0) {
-    Result<void> told = take(QualityEntry("lost_events", missing, "events that were numbered but never arrived"), 0);
-    if (!told) return told;
+    Result<void> reported =
+        take(QualityEntry("lost_events", missing, "events that were numbered but never arrived"), 0);
+    if (!reported) return reported;
   }
   if (spill_failure.empty()) return {};
   return take(QualityEntry("spill_failed", 1,
@@ -180,7 +181,7 @@ void Store::Implementation::publish(std::size_t lane_index, const ChunkView& chu
   ++version;
 }
 
-KeptAnswers& Store::kept() const noexcept { return impl_->answers; }
+RetainedAnswers& Store::retained() const noexcept { return impl_->answers; }
 
 std::uint64_t Store::version() const noexcept { return impl_->version.load(); }
 
@@ -269,7 +270,7 @@ Result<Bytes> Store::read_chunk(const LaneSnapshot& lane, std::uint32_t chunk_in
 
 const std::string& Store::opened_from() const noexcept { return impl_->opened_from; }
 bool Store::is_read_only() const noexcept { return impl_->read_only; }
-void Store::on_database_use(std::function<void()> told) { impl_->told_use = std::move(told); }
+void Store::on_database_use(std::function<void()> reported) { impl_->reported_use = std::move(reported); }
 
 StoreStatus Store::status() const {
   StoreStatus status;

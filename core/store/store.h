@@ -76,7 +76,7 @@ struct SalvageReport {
   std::vector<std::string> missing;  // what is known to be lost, in sentences
 };
 
-class KeptAnswers;  // kept_answers.h
+class RetainedAnswers;  // retained_answers.h
 
 class Store {
  public:
@@ -98,7 +98,7 @@ class Store {
   [[nodiscard]] std::shared_ptr<const Snapshot> snapshot() const;
   [[nodiscard]] std::uint64_t version() const noexcept;  // rises with every change
   [[nodiscard]] Result<Bytes> read_chunk(const LaneSnapshot& lane, std::uint32_t chunk_index) const;
-  [[nodiscard]] KeptAnswers& kept() const noexcept;  // of analysis, about this session
+  [[nodiscard]] RetainedAnswers& retained() const noexcept;  // of analysis, about this session
 
   // Overlay: short transactions; kept in the session file once there is one.
   [[nodiscard]] std::vector<Marker> markers() const;
@@ -118,7 +118,7 @@ class Store {
   void add_quality(QualityEntry entry);
 
   // For tests: called before every use of the database, on the thread that waits for it. To be set before any is made.
-  void on_database_use(std::function<void()> told);
+  void on_database_use(std::function<void()> reported);
 
  private:
   friend Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageReport& report);

@@ -13,8 +13,8 @@
 #include "core/database/chunk_rows.h"
 #include "core/database/database.h"
 #include "core/store/definition_limits.h"
-#include "core/store/kept_answers.h"
 #include "core/store/lane_index.h"
+#include "core/store/retained_answers.h"
 #include "core/store/store.h"
 
 namespace accelscope {
@@ -62,7 +62,7 @@ struct DefinitionBook {
 };
 
 struct Store::Implementation {
-  KeptAnswers answers;
+  RetainedAnswers answers;
   StoreOptions options;
   std::string path;  // of the session file it was opened from; empty in memory
   bool in_memory = true;
@@ -71,10 +71,10 @@ struct Store::Implementation {
 
   // The one way to the connection.
   [[nodiscard]] std::unique_lock<std::mutex> lock_database() const {
-    if (told_use) told_use();
+    if (reported_use) reported_use();
     return std::unique_lock(database_mutex);
   }
-  std::function<void()> told_use;
+  std::function<void()> reported_use;
   mutable std::mutex database_mutex;
   std::unique_ptr<Database> database;
   std::unique_ptr<ChunkRows> chunk_rows;

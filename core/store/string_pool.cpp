@@ -21,9 +21,9 @@ struct StringPool::Implementation {
   StringId intern(std::string_view text) {
     if (const auto found = ids.find(text); found != ids.end()) return found->second;
     const auto id = static_cast<StringId>(texts.size());
-    const std::string& kept = texts.emplace_back(text);
-    slots.push_back(palette_slot(kept));
-    ids.emplace(kept, id);
+    const std::string& retained = texts.emplace_back(text);
+    slots.push_back(palette_slot(retained));
+    ids.emplace(retained, id);
     text_bytes += text.size();
     return id;
   }

@@ -28,10 +28,10 @@ std::vector<std::size_t> character_starts(std::string_view text) {
 }
 
 // `kept` characters of the text, the rest replaced by the ellipsis at the end, in the middle or in front.
-std::string shortened(std::string_view text, const std::vector<std::size_t>& starts, std::size_t kept, Fit fit) {
+std::string shortened(std::string_view text, const std::vector<std::size_t>& starts, std::size_t retained, Fit fit) {
   const std::size_t characters = starts.size() - 1;
-  const std::size_t head = fit == Fit::middle ? (kept + 1) / 2 : fit == Fit::end ? 0 : kept;
-  const std::size_t tail = kept - head;
+  const std::size_t head = fit == Fit::middle ? (retained + 1) / 2 : fit == Fit::end ? 0 : retained;
+  const std::size_t tail = retained - head;
   std::string result(text.substr(0, starts[head]));
   result += kEllipsis;
   result += text.substr(starts[characters - tail]);

@@ -23,13 +23,13 @@ struct ImDrawList;
 
 namespace accelscope::render {
 
-// A text that was drawn in this frame and where. Kept only while recording is on (tests).
+// A text that was drawn in this frame and where. Retained only while recording is on (tests).
 struct VisibleText {
   std::string text;
   Rect rect;
 };
 
-// Where the keyboard is among the widgets of a form. Kept by widgets/interact.h.
+// Where the keyboard is among the widgets of a form. Retained by widgets/interact.h.
 struct KeyboardFocus {
   struct Mark {
     Rect rect, clip;

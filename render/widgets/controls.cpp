@@ -350,7 +350,7 @@ bool link(Ui& ui, std::string_view name, const Rect& rect, std::string_view labe
   const float width =
       draw_text(ui, {box.x0, box.y0, rect.x1, box.y1}, label, {.style = style, .colour = Colour::accent});
   if (at.hovered) {
-    set_cursor(Cursor::hand);
+    set_cursor(Cursor::response);
     const float baseline = box.centre().y + ui.fonts().baseline_offset(style);
     horizontal_line(ui, box.x0, box.x0 + width, baseline + ui.px(2), ui.colour(Colour::accent));
   }

@@ -242,9 +242,9 @@ void TableDrawing::draw_mark(const Rect& inside, const TableCell& content) const
   horizontal_line(ui_, mark.x0, mark.x1, mark.y1 - ui_.px(1), ui_.colour(Colour::accent));
 }
 
-void TableDrawing::draw_cell(const Rect& cell, std::size_t row, std::size_t column, const Interaction& hand) {
+void TableDrawing::draw_cell(const Rect& cell, std::size_t row, std::size_t column, const Interaction& response) {
   const TableCell content = content_(row, column);
-  double rested = hand.hovered_for;
+  double rested = response.hovered_for;
   if (content.level >= 0) {
     draw_level(cell, content);
     if (result_.hovered == row && cell.contains(ui_.input().mouse) && !content.exact.empty())
@@ -282,7 +282,7 @@ void TableDrawing::draw_cell(const Rect& cell, std::size_t row, std::size_t colu
     const Interaction at = interact(ui_, cell_name, words);
     if (at.hovered) {
       rested = at.hovered_for;
-      set_cursor(Cursor::hand);
+      set_cursor(Cursor::response);
       const float baseline = words.centre().y + ui_.fonts().baseline_offset(content.style);
       horizontal_line(ui_, words.x0, words.x1, baseline + ui_.px(2), ui_.colour(Colour::accent));
     }
@@ -300,8 +300,8 @@ void TableDrawing::draw_cell(const Rect& cell, std::size_t row, std::size_t colu
   if (result_.hovered != row || !cell.contains(ui_.input().mouse)) return;
   const bool cut = text_width(ui_, content.style, content.text) > inside.width() + 0.5F;
   const std::string& whole = !content.exact.empty() ? content.exact : content.text;
-  const bool says_more = whole != content.text || cut;
-  if (says_more) tooltip(ui_, {.hovered = true, .hovered_for = rested}, cell, whole);
+  const bool adds_content = whole != content.text || cut;
+  if (adds_content) tooltip(ui_, {.hovered = true, .hovered_for = rested}, cell, whole);
 }
 
 // A number that is cut says another one: its column is as wide as the widest that came into sight.

@@ -32,7 +32,7 @@ class TableDrawing {
   void resize_column(std::size_t index, const Rect& cell);
   void draw_rows(const Rect& area);
   void draw_row(const Rect& row, std::size_t place);
-  void draw_cell(const Rect& cell, std::size_t row, std::size_t column, const Interaction& hand);
+  void draw_cell(const Rect& cell, std::size_t row, std::size_t column, const Interaction& response);
   void draw_bar(Rect& cell, const TableCell& content) const;
   void draw_level(const Rect& cell, const TableCell& content) const;
   void draw_mark(const Rect& inside, const TableCell& content) const;

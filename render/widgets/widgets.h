@@ -31,7 +31,7 @@ struct InteractOptions {
 [[nodiscard]] Interaction interact(Ui& ui, std::string_view name, const Rect& rect,
                                    const InteractOptions& options = {});
 
-enum class Cursor : std::uint8_t { arrow, hand, text, resize_horizontal, resize_vertical, move };
+enum class Cursor : std::uint8_t { arrow, response, text, resize_horizontal, resize_vertical, move };
 void set_cursor(Cursor cursor);  // for this frame
 
 // The keyboard's way through a form: widgets that are drawn while a FocusScope lives are reached by Tab and Shift+Tab

@@ -125,7 +125,7 @@ void Desk::open_viewer(const std::string& target) {
   REQUIRE(viewer.ok());
   viewer_.emplace(std::move(*viewer));
   clicks_ = keys_ = notches_ = 0;
-  hand({"search", "--sync", "--onlyvisible", "--name", "Accelscope"});
+  response({"search", "--sync", "--onlyvisible", "--name", "Accelscope"});
   (void)wait_until("a session is open", [](const Screen& screen) { return !screen.tab("title").empty(); });
 }
 
@@ -133,7 +133,7 @@ void Desk::open_silent_viewer(const std::string& target) {
   Result<Process> viewer = Process::start({kPrograms + "/accelscope", target});
   REQUIRE(viewer.ok());
   viewer_.emplace(std::move(*viewer));
-  hand({"search", "--sync", "--onlyvisible", "--name", "Accelscope"});
+  response({"search", "--sync", "--onlyvisible", "--name", "Accelscope"});
 }
 
 // Of the X window dump that Xvfb keeps in a file: its header is of 32-bit words, the most significant byte first.
@@ -198,13 +198,13 @@ Screen Desk::settle() {
 
 void Desk::move(Place to) {
   pointer_ = to;
-  hand({"mousemove", std::to_string(to.x), std::to_string(to.y)});
+  response({"mousemove", std::to_string(to.x), std::to_string(to.y)});
 }
 
 void Desk::click(Place at, int button) {
   ++clicks_;
   pointer_ = at;
-  hand({"mousemove", std::to_string(at.x), std::to_string(at.y), "click", std::to_string(button)});
+  response({"mousemove", std::to_string(at.x), std::to_string(at.y), "click", std::to_string(button)});
 }
 
 void Desk::click_on(const std::string& widget) {
@@ -215,28 +215,28 @@ void Desk::click_on(const std::string& widget) {
 
 void Desk::drag(Place from, Place to, int button) {
   const std::string which = std::to_string(button);
-  hand({"mousemove", std::to_string(from.x), std::to_string(from.y), "mousedown", which});
+  response({"mousemove", std::to_string(from.x), std::to_string(from.y), "mousedown", which});
   for (int step = 1; step <= 4; ++step) {
     move({from.x + (to.x - from.x) * step / 4, from.y + (to.y - from.y) * step / 4});
   }
   ++clicks_;
-  hand({"mouseup", which});
+  response({"mouseup", which});
 }
 
 void Desk::wheel(Place at, int notches) {
   move(at);
   notches_ += std::abs(notches);
-  hand({"click", "--repeat", std::to_string(std::abs(notches)), notches > 0 ? "4" : "5"});
+  response({"click", "--repeat", std::to_string(std::abs(notches)), notches > 0 ? "4" : "5"});
 }
 
 void Desk::key(const std::string& keys) {
   keys_ += 1 + static_cast<int>(std::count(keys.begin(), keys.end(), '+'));
-  hand({"key", keys});
+  response({"key", keys});
 }
 
-void Desk::type(const std::string& text) { hand({"type", text}); }
+void Desk::type(const std::string& text) { response({"type", text}); }
 
-void Desk::hand(std::vector<std::string> arguments) {
+void Desk::response(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "xdotool");
   Result<Process> tool = Process::start(arguments);
   REQUIRE(tool.ok());

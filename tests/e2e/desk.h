@@ -82,7 +82,7 @@ class Desk {
   void interrupt();  // of one that tells nothing
 
  private:
-  void hand(std::vector<std::string> arguments);
+  void response(std::vector<std::string> arguments);
   Screen closed();
 
   int width_ = 0;

@@ -29,7 +29,7 @@ void capture_over(const BadLink& link, std::uint64_t events) {
   const fs::path token = folder.path / "token", output = folder.path / "run.accel";
   std::ofstream(token) << "a-secret-that-is-long-enough\n";
   fs::permissions(token, fs::perms::owner_read | fs::perms::owner_write);
-  const auto beside = [&](const char* name) { return kept_in((folder.path / name).string()); };
+  const auto beside = [&](const char* name) { return retained_in((folder.path / name).string()); };
   SimulatingAgent agent(link.at_agent(with_environment(
       beside("agent"), SimulatingAgent::command({"--once", "--detail", "slim", "--rate", "max", "--events",
                                                  fmt::format("{}", events), "--token-file", token.string(), "--listen",
@@ -66,7 +66,7 @@ TEST_CASE("a capture over a line that loses, doubles, delays and alters packets 
     capture_over(link, 200'000 * static_cast<std::uint64_t>(rounds));
     const test::LinkCounts counts = link.counts();
     MESSAGE(fmt::format("{} packets: {} lost, {} doubled, {} late, {} damaged, {} so that TCP does not notice",
-                        counts.carried, counts.lost, counts.doubled, counts.late, counts.damaged, counts.forged));
+                        counts.embedded, counts.lost, counts.doubled, counts.late, counts.damaged, counts.forged));
     CHECK(counts.lost > 0);
     CHECK(counts.late > 0);
     CHECK(counts.forged > 0);

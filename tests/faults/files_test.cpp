@@ -113,12 +113,13 @@ TEST_CASE("a hang-up ends a capture in order, and nohup keeps it") {
   CHECK(capture.finish(test::kPatience) != -1);
   CHECK(events_of_file(file) > 0);
   fs::remove(file);
-  Process kept = started({"/usr/bin/nohup", kAgentHere, "run", "-o", file.string(), "--", "sh", "-c",
-                          "echo begun; while [ ! -e " + (folder.path / "stop").string() + " ]; do sleep 0.05; done"});
-  REQUIRE(kept.wait_for("begun", test::kPatience));
-  ::kill(kept.id(), SIGHUP);
+  Process retained =
+      started({"/usr/bin/nohup", kAgentHere, "run", "-o", file.string(), "--", "sh", "-c",
+               "echo begun; while [ ! -e " + (folder.path / "stop").string() + " ]; do sleep 0.05; done"});
+  REQUIRE(retained.wait_for("begun", test::kPatience));
+  ::kill(retained.id(), SIGHUP);
   std::ofstream(folder.path / "stop") << "now";
-  CHECK(kept.finish(test::kPatience) == 0);
+  CHECK(retained.finish(test::kPatience) == 0);
   CHECK(events_of_file(file) > 0);
 }
 

@@ -251,7 +251,7 @@ TEST_CASE("a recording survives an orderly end at every step of the protocol on 
 TEST_CASE("a recording survives breaks at every step of an encrypted connection, with and without a spool") {
   const TrialFolder config;
   const char* before = std::getenv("XDG_CONFIG_HOME");
-  const std::string kept = before == nullptr ? "" : before;
+  const std::string retained = before == nullptr ? "" : before;
   ::setenv("XDG_CONFIG_HOME", config.path.c_str(), 1);
   fs::create_directories(fs::path(security::known_agents_path().value()).parent_path());
   std::vector<Trial> trials;
@@ -271,7 +271,7 @@ TEST_CASE("a recording survives breaks at every step of an encrypted connection,
     }
   }
   check_all(trials);
-  before == nullptr ? ::unsetenv("XDG_CONFIG_HOME") : ::setenv("XDG_CONFIG_HOME", kept.c_str(), 1);
+  before == nullptr ? ::unsetenv("XDG_CONFIG_HOME") : ::setenv("XDG_CONFIG_HOME", retained.c_str(), 1);
 }
 
 TEST_CASE("a recording survives breaks at random bytes, in both directions, on links with latency and jitter") {

@@ -71,11 +71,11 @@ class LongRun {
       : plan_(plan),
         disk_(folder.path / "spool-disk", plan.spool_disk),
         output_((folder.path / "run.accel").string()),
-        kept_(kept_in(folder.path.string())) {
-    kept_.push_back("TMPDIR=" + folder.path.string());
+        retained_(retained_in(folder.path.string())) {
+    retained_.push_back("TMPDIR=" + folder.path.string());
     Argv serve = SimulatingAgent::command({"--once", "--rate", plan.rate, "--seconds", fmt::format("{}", plan.seconds),
                                            "--spool", (disk_.folder() / "spool").string()});
-    serve = with_environment(kept_, serve);
+    serve = with_environment(retained_, serve);
     agent_.emplace(disk_.there() ? disk_.seen_by(serve) : serve);
     const std::string& address = agent_->address();
     proxy_.emplace(static_cast<std::uint16_t>(std::atoi(address.substr(address.rfind(':') + 1).c_str())));
@@ -117,9 +117,9 @@ class LongRun {
 
  private:
   void start_recorder() {
-    recorder_.emplace(
-        started_program(with_environment(kept_, record_command(fmt::format("127.0.0.1:{}", proxy_->port()), output_,
-                                                               {"--memory-budget", fmt::format("{}", plan_.budget)}))));
+    recorder_.emplace(started_program(
+        with_environment(retained_, record_command(fmt::format("127.0.0.1:{}", proxy_->port()), output_,
+                                                   {"--memory-budget", fmt::format("{}", plan_.budget)}))));
   }
 
   void sample(double at_s) {
@@ -156,7 +156,7 @@ class LongRun {
   const LongRunPlan plan_;
   SmallDisk disk_;
   const std::string output_;
-  Argv kept_;
+  Argv retained_;
   std::optional<SimulatingAgent> agent_;
   std::optional<CuttingProxy> proxy_;
   std::optional<test::Process> recorder_;

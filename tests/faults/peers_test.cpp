@@ -192,9 +192,9 @@ TEST_CASE("an agent that does not prove the token is sent no file, no command an
   owner.options.plan.request.kinds = {{"program", {}}};
   owner.options.plan.request.program = "train";
   owner.options.plan.request.environment = {"SECRET=hunter2"};
-  const std::string told = sent_to_impostor(owner.options);
-  CHECK_MESSAGE(told.starts_with("| "), told);
-  CHECK(contains(told, "it asks for no token"));
+  const std::string reported = sent_to_impostor(owner.options);
+  CHECK_MESSAGE(reported.starts_with("| "), reported);
+  CHECK(contains(reported, "it asks for no token"));
   const std::string forged = sent_to_impostor(owner.options, true);
   CHECK_MESSAGE(forged.starts_with("| "), forged);
   CHECK(contains(forged, "does not know the token itself"));

@@ -35,7 +35,7 @@ using Argv = std::vector<std::string>;
 }
 
 // All that a program keeps between runs, in one folder.
-[[nodiscard]] inline Argv kept_in(const std::string& folder) {
+[[nodiscard]] inline Argv retained_in(const std::string& folder) {
   return {"HOME=" + folder, "XDG_STATE_HOME=" + folder, "XDG_CONFIG_HOME=" + folder, "XDG_RUNTIME_DIR=" + folder,
           "XDG_CACHE_HOME=" + folder};
 }

@@ -32,8 +32,8 @@ struct Disks {
   explicit Disks(std::uint64_t bytes = kSmall) : small(root.path / "small", bytes) { fs::create_directory(sound); }
 
   [[nodiscard]] Argv on_disks(const Argv& command) const { return on_disks(command, sound, sound); }
-  [[nodiscard]] Argv on_disks(const Argv& command, const fs::path& temporary, const fs::path& kept) const {
-    Argv variables = kept_in(kept.string());
+  [[nodiscard]] Argv on_disks(const Argv& command, const fs::path& temporary, const fs::path& retained) const {
+    Argv variables = retained_in(retained.string());
     variables.push_back("TMPDIR=" + temporary.string());
     return small.seen_by(with_environment(variables, command));
   }

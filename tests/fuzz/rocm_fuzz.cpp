@@ -18,7 +18,7 @@ namespace {
 using namespace accelscope;
 using namespace accelscope::capture;
 
-void must_be_told(const Result<void>& done) {
+void must_be_reported(const Result<void>& done) {
   if (!done && done.message().empty()) std::abort();
 }
 
@@ -34,7 +34,7 @@ void read_databases(std::string_view bytes) {
   for (const auto import :
        {sources::rocm::import_rocpd, sources::rocm::import_rpd, sources::rocm::import_rocprof_compute}) {
     fuzz::CheckingSink sink;
-    must_be_told(import(path, {}, sink));
+    must_be_reported(import(path, {}, sink));
   }
 }
 
@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)sources::rocm::probe_rocprofv3_csv(head, "");
   const bool is_json = head.starts_with('{');
   const std::string& path = written(head);
-  must_be_told(is_json ? sources::rocm::import_rocprofv3_json(path, {}, sink)
-                       : sources::rocm::import_rocprofv3_csv(path, {}, sink));
+  must_be_reported(is_json ? sources::rocm::import_rocprofv3_json(path, {}, sink)
+                           : sources::rocm::import_rocprofv3_csv(path, {}, sink));
   return 0;
 }

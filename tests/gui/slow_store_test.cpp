@@ -60,7 +60,7 @@ struct SlowStore {
     opened.store = std::move(Store::open(path)).value();
     opened.path = path;
     opened.title = "small";
-    opened.kept = read_kept(*opened.store);
+    opened.retained = read_retained(*opened.store);
     opened.store->on_database_use([gate = gate] { gate->pass(); });
     (void)app.workspace().adopt(std::move(opened));
     shell.frame(3);

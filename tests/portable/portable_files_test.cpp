@@ -90,7 +90,7 @@ TEST_CASE("libraries that the agent puts into programs need glibc 2.31 only") {
   const auto laid = accelscope::capture::probes::ProbeFiles::lay_down();
   REQUIRE(laid.ok());
   std::size_t libraries = 0;
-  for (const auto& file : accelscope::capture::probes::carried_files()) {
+  for (const auto& file : accelscope::capture::probes::embedded_files()) {
     const std::string path(file.path);
     if (!path.ends_with(".so")) continue;
     ++libraries;

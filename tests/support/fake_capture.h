@@ -72,7 +72,7 @@ class FakeCapture {
   // ---- What the viewer did
   struct Seen {
     std::vector<capture::client::CapturePlan> plans;
-    std::vector<std::string> wishes;  // "pause", "add tls://b:1"
+    std::vector<std::string> intents;  // "pause", "add tls://b:1"
     std::map<std::uint64_t, std::optional<std::string>> answers;
     std::vector<std::string> recovered, discarded;
     std::vector<std::string> reached;
@@ -81,9 +81,9 @@ class FakeCapture {
     const std::scoped_lock lock(mutex_);
     return seen_;
   }
-  [[nodiscard]] bool was(const std::string& wish) const {
+  [[nodiscard]] bool was(const std::string& intent) const {
     const std::scoped_lock lock(mutex_);
-    return std::find(seen_.wishes.begin(), seen_.wishes.end(), wish) != seen_.wishes.end();
+    return std::find(seen_.intents.begin(), seen_.intents.end(), intent) != seen_.intents.end();
   }
 
   // ---- What the viewer gets
@@ -183,9 +183,9 @@ class FakeCapture {
     void discard() override { note("discard"); }
 
    private:
-    void note(const std::string& wish) {
+    void note(const std::string& intent) {
       const std::scoped_lock lock(fake_.mutex_);
-      fake_.seen_.wishes.push_back(wish);
+      fake_.seen_.intents.push_back(intent);
     }
     FakeCapture& fake_;
   };

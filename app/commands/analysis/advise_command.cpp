@@ -137,7 +137,7 @@ std::string json_of(const FoundAdvice& found, std::size_t number) {
       json_quote(finding.headline), finding.saving_ns, finding.least_ns, finding.is_replayed, finding.is_error,
       json_number(finding.share), finding.count, finding.source.empty() ? "null" : json_quote(finding.source),
       finding.change.empty() ? "null" : json_quote(finding.change), json_quote(finding.rule->explanation),
-      json_quote(finding.remedy), json_quote(finding.rule->cost), json_quote(finding.told),
+      json_quote(finding.remedy), json_quote(finding.rule->cost), json_quote(finding.reported),
       finding.evidence.empty() ? "null" : json_quote(finding.evidence), same, tracks,
       json_events(*found.snapshot, found.evidence[number]), found.evidence[number].total, json_places(finding),
       finding.places.size());

@@ -73,7 +73,7 @@ void IterationsCommand::print(std::ostream& out, const Answer& found, const Snap
   const auto output = make_query_output(as_json(run) ? "json" : "table", out, false);
   print_listing(found.regions, *output);
   output->finish();
-  if (!found.regions.note.empty()) run.say(fmt::format("accelscope: {}: {}", input, found.regions.note));
+  if (!found.regions.note.empty()) run.inform(fmt::format("accelscope: {}: {}", input, found.regions.note));
 }
 
 int IterationsCommand::run(const CommandRun& run) const {

@@ -335,8 +335,8 @@ int view_bundle(const BundleRequest& request, const CommandRun& run) {
   }
   if (Result<void> done = (*output)->finish(); !done) return run.fail(done.message());
   for (const std::string& why : bundle.left_out())
-    run.say(fmt::format("accelscope: {}: left out: {}", request.bundle, why));
-  run.say(fmt::format("{}: {}", request.bundle, fmt::join(bundle.files(), ", ")));
+    run.inform(fmt::format("accelscope: {}: left out: {}", request.bundle, why));
+  run.inform(fmt::format("{}: {}", request.bundle, fmt::join(bundle.files(), ", ")));
   return kExitDone;
 }
 
@@ -345,7 +345,7 @@ namespace {
 // Of the roofline in a report, as the viewer keeps them.
 PeakEdits entered_peaks(const CommandRun& run) {
   PeakBook book(peak_book_file(state_directory(process_environment())));
-  if (const auto loaded = book.load(); !loaded) run.say("accelscope: " + loaded.message());
+  if (const auto loaded = book.load(); !loaded) run.inform("accelscope: " + loaded.message());
   return book.edits();
 }
 
@@ -394,11 +394,11 @@ int view_export(const ExportViewRequest& request, const CommandRun& run) {
   const auto filter = make_filter(request.filter, *session->store);
   if (!filter) return run.fail(fmt::format("{}: {}", request.inputs.front(), filter.message()));
   if (request.filter.has_events()) {
-    run.say(fmt::format("accelscope: {}: {}", request.inputs.front(), filter->text()));
+    run.inform(fmt::format("accelscope: {}: {}", request.inputs.front(), filter->text()));
   }
   const auto report = export_with_progress(request, *filter, *session, path, run);
   if (!report) return run.fail(report.message());
-  for (const std::string& loss : report->losses) run.say(fmt::format("accelscope: {}: {}", path, loss));
+  for (const std::string& loss : report->losses) run.inform(fmt::format("accelscope: {}: {}", path, loss));
   if (path == kStandardOutput) return kExitDone;
   if (run.json) {
     std::string losses;
@@ -406,8 +406,8 @@ int view_export(const ExportViewRequest& request, const CommandRun& run) {
     run.streams.out << fmt::format("{{\"output\": {}, \"rows\": {}, \"bytes\": {}, \"left_out\": [{}]}}\n",
                                    json_quote(path), report->rows, report->bytes, losses);
   } else {
-    run.say(fmt::format("{}: {} events, {}", path, format_count(report->rows),
-                        format_bytes(static_cast<double>(report->bytes))));
+    run.inform(fmt::format("{}: {} events, {}", path, format_count(report->rows),
+                           format_bytes(static_cast<double>(report->bytes))));
   }
   return kExitDone;
 }
@@ -434,10 +434,10 @@ Result<void> view_one(const JsonViewRequest& request, const std::string& input, 
                       const CommandRun& run) {
   if (auto may = may_write(output_path, request.force, {input}); !may) return may;
   const auto session = TRY(open_input({input}, request.input_options, run));
-  if (request.memory_tracker) run.say(fmt::format("{}: {}", input, memory_tracker_note(*session.store->snapshot())));
+  if (request.memory_tracker) run.inform(fmt::format("{}: {}", input, memory_tracker_note(*session.store->snapshot())));
   const auto filter = make_filter(request.filter, *session.store);
   if (!filter) return Error{fmt::format("{}: {}", input, filter.message())};
-  if (request.filter.has_events()) run.say(fmt::format("accelscope: {}: {}", input, filter->text()));
+  if (request.filter.has_events()) run.inform(fmt::format("accelscope: {}: {}", input, filter->text()));
   if (!neuron::is_neuron_session(*session.store->snapshot())) {
     return Error{
         fmt::format("{}: the session has no tables of a Neuron profile, which --output-format json writes; write "
@@ -448,13 +448,13 @@ Result<void> view_one(const JsonViewRequest& request, const std::string& input, 
   const auto output = TRY(OutputFile::open(output_path, run.data_out()));
   const auto report = TRY(write_json_tables(*session.store, *filter, *output, "Writing " + output_path, run));
   if (auto finished = output->finish(); !finished) return finished;
-  for (const std::string& loss : report.losses()) run.say(fmt::format("accelscope: {}: {}", output_path, loss));
+  for (const std::string& loss : report.losses()) run.inform(fmt::format("accelscope: {}: {}", output_path, loss));
   if (run.json && output_path != kStandardOutput) {
     run.streams.out << fmt::format("{{\"output\": {}, \"rows\": {}, \"bytes\": {}}}\n", json_quote(output_path),
                                    report.rows, report.bytes);
   } else if (output_path != kStandardOutput) {
-    run.say(fmt::format("{}: {} rows, {}", output_path, format_count(report.rows),
-                        format_bytes(static_cast<double>(report.bytes))));
+    run.inform(fmt::format("{}: {} rows, {}", output_path, format_count(report.rows),
+                           format_bytes(static_cast<double>(report.bytes))));
   }
   return {};
 }

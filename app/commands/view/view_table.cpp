@@ -111,7 +111,7 @@ class TableViewer {
   }
   [[nodiscard]] PeakEdits entered_peaks() const {
     PeakBook book(peak_book_file(state_directory(process_environment())));
-    if (const auto loaded = book.load(); !loaded) run_.say("accelscope: " + loaded.message());
+    if (const auto loaded = book.load(); !loaded) run_.inform("accelscope: " + loaded.message());
     return book.edits();
   }
   Result<void> print_listing(QueryOutput& rows, TaskControl& control) {
@@ -164,7 +164,7 @@ int view_table(const TableViewRequest& request, const CommandRun& run) {
   const Result<void> finished = (*output)->finish();
   if (!finished) return run.fail(finished.message());
   if (const std::string note = viewer.note(); !note.empty())
-    run.say(fmt::format("accelscope: {}: {}", request.inputs.front(), note));
+    run.inform(fmt::format("accelscope: {}: {}", request.inputs.front(), note));
   return kExitDone;
 }
 

@@ -115,14 +115,14 @@ void OutputLines::take(Batch& batch) {
   // Streams are sealed one after the other: only the last lines can be in another order.
   const std::size_t before = lines_.size();
   const auto first = std::upper_bound(lines_.begin(), lines_.end(), batch.lines.front(), earlier);
-  const auto kept = static_cast<std::size_t>(first - lines_.begin());
+  const auto retained = static_cast<std::size_t>(first - lines_.begin());
   lines_.insert(lines_.end(), batch.lines.begin(), batch.lines.end());
   const auto at = [&](std::size_t index) { return lines_.begin() + static_cast<std::ptrdiff_t>(index); };
-  std::inplace_merge(at(kept), at(before), lines_.end(), earlier);
+  std::inplace_merge(at(retained), at(before), lines_.end(), earlier);
   batch.lines = {};
-  if (filtered_ > kept) {
-    filtered_ = kept;
-    shown_.erase(std::lower_bound(shown_.begin(), shown_.end(), static_cast<std::uint32_t>(kept)), shown_.end());
+  if (filtered_ > retained) {
+    filtered_ = retained;
+    shown_.erase(std::lower_bound(shown_.begin(), shown_.end(), static_cast<std::uint32_t>(retained)), shown_.end());
   }
 }
 

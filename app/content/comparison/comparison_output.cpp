@@ -29,8 +29,8 @@ struct PrintedTable {
 std::string change_text(const Change& change, Better better, bool is_time) {
   std::string text = ratio_text(change);
   const std::string interval = interval_text(change);
-  if (change.ratio && !interval.empty() && change.is_told()) text += fmt::format(" ({})", interval);
-  if (change.told != Told::no_sample) text += fmt::format(" {}", told_text(change, better, is_time));
+  if (change.ratio && !interval.empty() && change.is_reported()) text += fmt::format(" ({})", interval);
+  if (change.reported != Reported::no_sample) text += fmt::format(" {}", reported_text(change, better, is_time));
   return text;
 }
 
@@ -44,13 +44,13 @@ std::vector<std::string> columns_of(const Comparison& comparison, std::string fi
 }
 
 // Figures that did not change at all only take room.
-bool says_something(const ComparedFigure& figure) {
+bool has_any_text(const ComparedFigure& figure) {
   for (std::size_t i = 0; i < figure.changes.size(); ++i) {
     const Change& change = figure.changes[i];
     if (figure.is_missing[i] != 0) continue;
-    if (change.is_told()) return true;
-    if (change.told == Told::no_sample &&
-        std::abs(change.difference()) > ChangeOptions::kLeastTold * std::abs(change.base))
+    if (change.is_reported()) return true;
+    if (change.reported == Reported::no_sample &&
+        std::abs(change.difference()) > ChangeOptions::kLeastReported * std::abs(change.base))
       return true;
   }
   return false;
@@ -70,7 +70,7 @@ struct ShownMetrics {
 ShownMetrics shown_metrics(const Comparison& comparison, std::size_t most) {
   ShownMetrics shown;
   for (const ComparedFigure& figure : comparison.metrics)
-    if (rank_of(figure) == 0 || says_something(figure)) shown.figures.push_back(&figure);
+    if (rank_of(figure) == 0 || has_any_text(figure)) shown.figures.push_back(&figure);
   std::stable_sort(shown.figures.begin(), shown.figures.end(),
                    [](const ComparedFigure* a, const ComparedFigure* b) { return rank_of(*a) < rank_of(*b); });
   shown.alike = comparison.metrics.size() - shown.figures.size();
@@ -216,9 +216,9 @@ void markdown_table(std::ostream& out, const PrintedTable& table) {
   if (!table.note.empty()) out << '\n' << markdown_cell(table.note) << ".\n";
 }
 
-std::string_view told_word(Told told) noexcept {
+std::string_view reported_word(Reported reported) noexcept {
   static constexpr std::array<std::string_view, 4> kWords = {"no_sample", "same", "less", "more"};
-  return kWords[static_cast<std::size_t>(told)];
+  return kWords[static_cast<std::size_t>(reported)];
 }
 
 std::string optional_number(const std::optional<double>& value) { return value ? json_number(*value) : "null"; }
@@ -231,8 +231,8 @@ std::string json_of(const Change& change) {
       "\"base\": {}, \"value\": {}, \"ratio\": {}, \"interval\": {}, \"told\": \"{}\", \"chance\": {}, "
       "\"least_visible\": {}, \"base_captures\": {}, \"captures\": {}, \"base_deviation\": {}, \"deviation\": {}",
       json_number(change.base), json_number(change.other), optional_number(change.ratio), interval,
-      told_word(change.told), json_number(change.chance), optional_number(change.least_visible), change.base_count,
-      change.other_count, json_number(change.base_deviation), json_number(change.other_deviation));
+      reported_word(change.reported), json_number(change.chance), optional_number(change.least_visible),
+      change.base_count, change.other_count, json_number(change.base_deviation), json_number(change.other_deviation));
 }
 
 std::string_view better_word(Better better) noexcept {
@@ -387,7 +387,7 @@ Result<ComparisonGate> judged_gate(const Comparison& comparison, const std::stri
     outcome.configuration = comparison.configurations[i + 1].name;
     outcome.change = (*changes)[i];
     const bool missing = figure != nullptr && figure->is_missing[i] != 0;
-    outcome.is_known = !missing && outcome.change.told != Told::no_sample;
+    outcome.is_known = !missing && outcome.change.reported != Reported::no_sample;
     outcome.failed =
         outcome.is_known && is_worse(gate.better, outcome.change) && worsening(gate.better, outcome.change) > above;
     gate.outcomes.push_back(std::move(outcome));
@@ -400,7 +400,7 @@ std::string gate_text(const ComparisonGate& gate, const ComparisonGate::Outcome&
   if (!outcome.is_known) return what + ": cannot be judged, nothing is known of noise";
   const double worse = worsening(gate.better, outcome.change);
   const std::string by = fmt::format("{} {}", format_share(std::abs(worse)), worse > 0 ? "worse" : "better");
-  const bool noise = !outcome.change.is_told();
+  const bool noise = !outcome.change.is_reported();
   return fmt::format("{}: {}{}, allowed {}: {}", what, by, noise ? " (not beyond noise)" : "", format_share(gate.above),
                      outcome.failed ? "FAILED" : "passed");
 }
@@ -422,7 +422,7 @@ std::string alike_text(const Comparison& comparison, std::size_t count) {
   return fmt::format("{} more figures {}, or stand on one side alone", format_count(count),
                      comparison.has_sample()
                          ? "do not differ beyond noise"
-                         : fmt::format("differ by less than {}", format_share(ChangeOptions::kLeastTold)));
+                         : fmt::format("differ by less than {}", format_share(ChangeOptions::kLeastReported)));
 }
 
 void write_comparison_text(std::ostream& out, const ComparisonParts& parts) {
@@ -538,8 +538,8 @@ namespace {
 SqlValue ratio_cell(const Change& change) { return change.ratio ? SqlValue(*change.ratio) : SqlValue(); }
 
 bool differs_at_all(const Change& change) {
-  if (change.told != Told::no_sample) return change.is_told();
-  return std::abs(change.difference()) > ChangeOptions::kLeastTold * std::abs(change.base);
+  if (change.reported != Reported::no_sample) return change.is_reported();
+  return std::abs(change.difference()) > ChangeOptions::kLeastReported * std::abs(change.base);
 }
 
 }  // namespace
@@ -563,7 +563,7 @@ Listing metrics_listing(const Comparison& comparison, std::size_t other) {
     const std::string& unit = figure.metric.unit;
     listing.add({figure.metric.name, compared_title(figure.metric.name), format_value(change.base, unit),
                  format_value(change.other, unit), signed_figure(change.difference(), unit), ratio_cell(change),
-                 std::string(told_text(change, figure.metric.better, unit == "s"))});
+                 std::string(reported_text(change, figure.metric.better, unit == "s"))});
   }
   listing.note = alike_text(comparison, alike);
   return listing;

@@ -38,11 +38,11 @@ std::string speed_text(double ratio) {
 
 std::string basis_of(const Change& change) {
   std::string basis = samples_text(change);
-  if (change.told == Told::no_sample) {
+  if (change.reported == Reported::no_sample) {
     return basis + ": whether noise explains it is not known; compare 5 captures of each or more, or state --noise";
   }
   if (change.interval) basis += fmt::format(", ratio {} at 95 %", interval_text(change));
-  if (change.told == Told::same && change.least_visible)
+  if (change.reported == Reported::same && change.least_visible)
     basis += fmt::format("; {} or more would be told", format_share(*change.least_visible));
   return basis;
 }
@@ -57,8 +57,8 @@ std::string ComparisonVerdict::text() const {
 }
 
 Judgement judgement_of(Better better, const Change& change) noexcept {
-  if (change.told == Told::no_sample) return Judgement::unknown;
-  if (!change.is_told()) return Judgement::same;
+  if (change.reported == Reported::no_sample) return Judgement::unknown;
+  if (!change.is_reported()) return Judgement::same;
   if (better == Better::neither) return Judgement::other;
   return is_worse(better, change) ? Judgement::worse : Judgement::better;
 }
@@ -116,7 +116,7 @@ PairVotes pair_votes(const Comparison& comparison, std::size_t other, Better bet
     if (cell == nullptr || !cell->change) continue;
     ++votes.all;
     votes.better += is_better(better, *cell->change) ? 1U : 0U;
-    votes.worse += cell->change->is_told() && is_worse(better, *cell->change) ? 1U : 0U;
+    votes.worse += cell->change->is_reported() && is_worse(better, *cell->change) ? 1U : 0U;
   }
   return votes;
 }
@@ -132,13 +132,13 @@ ComparisonVerdict comparison_verdict(const Comparison& comparison, std::size_t o
   out.basis = basis_of(change);
   out.detail = from_to(change);
   out.beside = other_times(comparison, other);
-  const bool alike = change.told == Told::no_sample
-                         ? change.ratio && std::abs(*change.ratio - 1) < ChangeOptions::kLeastTold
-                         : !change.is_told();
+  const bool alike = change.reported == Reported::no_sample
+                         ? change.ratio && std::abs(*change.ratio - 1) < ChangeOptions::kLeastReported
+                         : !change.is_reported();
   if (!change.ratio) {
     out.headline = "no ratio of nothing";
   } else if (alike) {
-    out.headline = change.told == Told::no_sample ? "the same time" : "no difference beyond noise";
+    out.headline = change.reported == Reported::no_sample ? "the same time" : "no difference beyond noise";
   } else {
     out.headline = speed_text(*change.ratio);
   }
@@ -316,7 +316,7 @@ std::vector<std::string> method_lines(const Comparison& comparison, const std::v
           ? fmt::format(
                 "Judged: a difference counts from {:.1f} % confidence (Welch's t test within the pairs) and {:.1f} "
                 "% of the base on; intervals are of {:.0f} %",
-                100 * ChangeOptions::kConfidence, 100 * ChangeOptions::kLeastTold, 100 * ChangeOptions::kShown)
+                100 * ChangeOptions::kConfidence, 100 * ChangeOptions::kLeastReported, 100 * ChangeOptions::kShown)
           : std::string("Judged: nothing; one capture a side tells no noise, so every difference stands as measured"));
   if (results.empty()) lines.emplace_back("Results: not checked, not both sides have checksums (crc columns)");
   const std::string facts = facts_text(comparison);
@@ -334,7 +334,7 @@ std::vector<ComparisonReason> comparison_reasons(const Comparison& comparison, s
     const double size = change.ratio && *change.ratio > 0 ? std::abs(std::log(*change.ratio))
                         : change.difference() != 0        ? 9.0
                                                           : 0.0;
-    if (change.told == Told::no_sample ? size < kNotableChange : !change.is_told()) continue;
+    if (change.reported == Reported::no_sample ? size < kNotableChange : !change.is_reported()) continue;
     const std::string_view plain = name_without_device(figure.metric.name);
     if (plain.size() < figure.metric.name.size() && comparison.find_metric(plain) != &figure) continue;
     const bool rises = change.other > change.base;
@@ -372,16 +372,16 @@ std::string interval_text(const Change& change) {
   return fmt::format("{:.{}f} to {:.{}f}", low, digits, high, digits);
 }
 
-std::string_view told_text(const Change& change, Better better, bool is_time) noexcept {
-  switch (change.told) {
-    case Told::no_sample:
+std::string_view reported_text(const Change& change, Better better, bool is_time) noexcept {
+  switch (change.reported) {
+    case Reported::no_sample:
       return "noise unknown";
-    case Told::same:
+    case Reported::same:
       return "same";
     default:
       break;
   }
-  const bool more = change.told == Told::more;
+  const bool more = change.reported == Reported::more;
   if (is_time && better == Better::lower) return more ? "slower" : "faster";
   if (better == Better::neither) return more ? "more" : "less";
   return is_worse(better, change) ? "worse" : "better";

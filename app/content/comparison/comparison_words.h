@@ -62,7 +62,7 @@ struct ComparisonReason {
 // "0.74 to 0.76"; "" without an interval
 [[nodiscard]] std::string interval_text(const Change& change);
 // "faster", "slower", "less", "more", "same", "noise unknown" where one capture a side does not tell
-[[nodiscard]] std::string_view told_text(const Change& change, Better better, bool is_time) noexcept;
+[[nodiscard]] std::string_view reported_text(const Change& change, Better better, bool is_time) noexcept;
 // "-98.1 µs", "+7.9 pp"
 [[nodiscard]] std::string signed_figure(double value, std::string_view unit);
 // "b=1, s=128" of CapturePairs::names; of their number "all 3 configs".

@@ -63,13 +63,14 @@ void divide(std::vector<PathShare>& shares, std::int64_t count, std::int64_t who
 }
 
 // Rows that are told, and what the others are together.
-struct ToldTerms {
+struct ReportedTerms {
   std::size_t count = 0;  // from the front, without those that are as long
   std::size_t left = 0;
   std::int64_t left_ns = 0;
 };
 
-std::vector<const PathTerm*> told_terms(const PathDifference& difference, std::size_t most, ToldTerms& told) {
+std::vector<const PathTerm*> reported_terms(const PathDifference& difference, std::size_t most,
+                                            ReportedTerms& reported) {
   std::vector<const PathTerm*> changed, out;
   for (const PathTerm& term : difference.terms) {
     if (term.difference_ns() != 0) changed.push_back(&term);
@@ -84,16 +85,16 @@ std::vector<const PathTerm*> told_terms(const PathDifference& difference, std::s
     if (std::find(largest.begin(), largest.end(), term) != largest.end()) {
       out.push_back(term);
     } else {
-      ++told.left;
-      told.left_ns += term->difference_ns();
+      ++reported.left;
+      reported.left_ns += term->difference_ns();
     }
   }
-  told.count = out.size();
+  reported.count = out.size();
   return out;
 }
 
-std::string left_text(const ToldTerms& told) {
-  return fmt::format("{} smaller term{}", told.left, told.left == 1 ? "" : "s");
+std::string left_text(const ReportedTerms& reported) {
+  return fmt::format("{} smaller term{}", reported.left, reported.left == 1 ? "" : "s");
 }
 
 // A table cell of Markdown holds no bars.
@@ -239,8 +240,8 @@ void write_explained_text(std::ostream& out, const Explained& explained, std::si
   const auto signed_ns = [&](std::int64_t ns) { return exact_time(explained, ns, true); };
   for (const ExplainedPart& part : explained.parts) {
     out << '\n';
-    ToldTerms told;
-    const std::vector<const PathTerm*> terms = told_terms(part.difference, most_rows, told);
+    ReportedTerms reported;
+    const std::vector<const PathTerm*> terms = reported_terms(part.difference, most_rows, reported);
     const std::string title = fmt::format("On the critical path, by {}", part.by.name);
     std::size_t width = std::max<std::size_t>(title.size(), 40);
     for (const PathTerm* term : terms) width = std::max(width, explained_label(*term, part.by).size());
@@ -253,7 +254,7 @@ void write_explained_text(std::ostream& out, const Explained& explained, std::si
       row(explained_label(*term, part.by), plain_ns(term->base_ns), plain_ns(term->other_ns), term->difference_ns(),
           explained_why(*term));
     }
-    if (told.left > 0) row(left_text(told), "", "", told.left_ns, "");
+    if (reported.left > 0) row(left_text(reported), "", "", reported.left_ns, "");
     row("total", plain_ns(part.difference.base_ns), plain_ns(part.difference.other_ns),
         part.difference.other_ns - part.difference.base_ns, "");
     out << explained_sum(explained, part.difference) << '\n';
@@ -268,13 +269,13 @@ void write_explained_markdown(std::ostream& out, const Explained& explained, std
   for (const ExplainedPart& part : explained.parts) {
     out << fmt::format("\n### By {}\n\n| {} | A | B | Difference | |\n|---|---:|---:|---:|---|\n", part.by.name,
                        part.by.title);
-    ToldTerms told;
-    for (const PathTerm* term : told_terms(part.difference, most_rows, told)) {
+    ReportedTerms reported;
+    for (const PathTerm* term : reported_terms(part.difference, most_rows, reported)) {
       out << fmt::format("| {} | {} | {} | {} | {} |\n", cell_text(explained_label(*term, part.by)),
                          plain_ns(term->base_ns), plain_ns(term->other_ns), signed_ns(term->difference_ns()),
                          explained_why(*term));
     }
-    if (told.left > 0) out << fmt::format("| {} | | | {} | |\n", left_text(told), signed_ns(told.left_ns));
+    if (reported.left > 0) out << fmt::format("| {} | | | {} | |\n", left_text(reported), signed_ns(reported.left_ns));
     out << fmt::format("\n{}\n", explained_sum(explained, part.difference));
   }
 }
@@ -290,8 +291,8 @@ void write_explained_json(std::ostream& out, const Explained& explained, std::si
     out << fmt::format("{}\n  {}: {{\"terms\": [", first_part ? "" : ",", json_quote(part.by.name));
     first_part = false;
     bool first = true;
-    ToldTerms told;
-    for (const PathTerm* term : told_terms(part.difference, most_rows, told)) {
+    ReportedTerms reported;
+    for (const PathTerm* term : reported_terms(part.difference, most_rows, reported)) {
       const auto place = static_cast<std::size_t>(term - part.difference.terms.data());
       const auto id = [](EventId event) { return event == kNoEvent ? std::string("null") : std::to_string(event); };
       out << fmt::format(
@@ -301,8 +302,8 @@ void write_explained_json(std::ostream& out, const Explained& explained, std::si
           term->base_count, term->other_count, id(part.base_events[place]), id(part.other_events[place]));
       first = false;
     }
-    out << fmt::format("],\n   \"left_out\": {{\"terms\": {}, \"difference_ns\": {}}}, \"sum_ns\": {}}}", told.left,
-                       told.left_ns, part.difference.longer_ns + part.difference.shorter_ns);
+    out << fmt::format("],\n   \"left_out\": {{\"terms\": {}, \"difference_ns\": {}}}, \"sum_ns\": {}}}", reported.left,
+                       reported.left_ns, part.difference.longer_ns + part.difference.shorter_ns);
   }
   out << "}}\n";
 }

@@ -160,18 +160,20 @@ std::uint64_t AddressScale::address_at(double share) const noexcept {
   return parts_.empty() ? 0 : parts_.back().span.end - 1;
 }
 
-std::vector<AddressBlock> address_map(const MemoryUsage& usage, const AddressScale& scale, const AddressMapWish& wish) {
-  const double per_ns = static_cast<double>(wish.pixels) / std::max(1.0, static_cast<double>(wish.range.length_ns()));
+std::vector<AddressBlock> address_map(const MemoryUsage& usage, const AddressScale& scale,
+                                      const AddressMapIntent& intent) {
+  const double per_ns =
+      static_cast<double>(intent.pixels) / std::max(1.0, static_cast<double>(intent.range.length_ns()));
   const auto pixel_of = [&](std::int64_t ns) {
-    const double x = (static_cast<double>(ns) - static_cast<double>(wish.range.begin_ns)) * per_ns;
-    return static_cast<float>(std::clamp(x, -2.0, static_cast<double>(wish.pixels) + 2.0));
+    const double x = (static_cast<double>(ns) - static_cast<double>(intent.range.begin_ns)) * per_ns;
+    return static_cast<float>(std::clamp(x, -2.0, static_cast<double>(intent.pixels) + 2.0));
   };
-  const auto rows = static_cast<double>(wish.rows);
+  const auto rows = static_cast<double>(intent.rows);
   std::vector<AddressBlock> blocks;
   std::unordered_map<std::uint32_t, std::uint8_t> slots;  // by group
   const auto slot_of = [&](std::uint32_t group) {
     const auto [place, is_new] = slots.try_emplace(group, std::uint8_t{0});
-    if (is_new) place->second = palette_slot(usage.group_name(group, wish.grouping));
+    if (is_new) place->second = palette_slot(usage.group_name(group, intent.grouping));
     return place->second;
   };
   // Where it is too much for a frame, holes of a few pixels are filled, and then blocks of several groups become one.
@@ -180,17 +182,17 @@ std::vector<AddressBlock> address_map(const MemoryUsage& usage, const AddressSca
     const float gap = pass == 0 ? 0 : std::exp2(static_cast<float>(2 * pass));
     blocks.clear();
     std::unordered_map<std::uint64_t, std::size_t> last_at;  // pixel rows -> their newest block
-    usage.visit(wish.pool, wish.range.begin_ns, wish.range.end_ns, [&](std::uint32_t index) {
+    usage.visit(intent.pool, intent.range.begin_ns, intent.range.end_ns, [&](std::uint32_t index) {
       if (pass < kCoarsestPass && blocks.size() > kMostBlocks) return;  // too many already
       const Allocation& allocation = usage.allocations[index];
-      if (!allocation.address || allocation.bytes < wish.min_bytes || !wish.passing.takes(allocation)) return;
+      if (!allocation.address || allocation.bytes < intent.min_bytes || !intent.passing.takes(allocation)) return;
       AddressBlock block;
       block.x0 = pixel_of(allocation.begin_ns);
-      block.x1 = std::max(pixel_of(allocation.end_ns.value_or(wish.session_end_ns)), block.x0 + 1);
+      block.x1 = std::max(pixel_of(allocation.end_ns.value_or(intent.session_end_ns)), block.x0 + 1);
       block.y0 = static_cast<float>(std::floor(scale.share_of(*allocation.address) * rows));
       block.y1 = static_cast<float>(std::round(scale.share_of(*allocation.address + allocation.bytes) * rows));
       block.y1 = std::max(block.y1, block.y0 + 1);
-      block.group = usage.group_of(allocation, wish.grouping);
+      block.group = usage.group_of(allocation, intent.grouping);
       block.allocation = index;
       const auto height = static_cast<std::uint32_t>(block.y1 - block.y0);
       const auto tall = any_group ? static_cast<std::uint32_t>(std::bit_width(height)) : height;

@@ -70,7 +70,7 @@ struct AddressBlock {
   static constexpr std::uint8_t kSeveralGroups = 255;
   std::uint8_t slot = 0;  // of the slice palette, by the group's name; or kSeveralGroups
 };
-struct AddressMapWish {
+struct AddressMapIntent {
   std::uint32_t pool = 0;
   TimeRange range;
   std::size_t pixels = 1, rows = 1;
@@ -81,7 +81,7 @@ struct AddressMapWish {
 };
 inline constexpr std::size_t kMostBlocks = 8'000;
 [[nodiscard]] std::vector<AddressBlock> address_map(const MemoryUsage& usage, const AddressScale& scale,
-                                                    const AddressMapWish& wish);
+                                                    const AddressMapIntent& intent);
 
 // The allocation that holds the address at the time: an index into MemoryUsage::allocations.
 [[nodiscard]] std::optional<std::uint32_t> allocation_at(const MemoryUsage& usage, std::uint32_t pool, std::int64_t ns,

@@ -54,8 +54,9 @@ class GhostCells {
 std::string SharePair::text() const { return is_gap ? "waiting: " + label : label.empty() ? std::string("-") : label; }
 
 Result<WhatIfAnswer> answer_what_if(const QueryContext& query, const WorkGraph& graph,
-                                    std::span<const WhatIfChange> changes, const TimeRange& range, KeptDetails* kept) {
-  auto replayed = TRY(replay_range(query, graph, changes, range, kept));
+                                    std::span<const WhatIfChange> changes, const TimeRange& range,
+                                    RetainedDetails* retained) {
+  auto replayed = TRY(replay_range(query, graph, changes, range, retained));
   const CriticalPath path = find_critical_path(graph, replayed.before);
   WhatIfAnswer answer;
   answer.shares = pairs_of_paths(graph, path, replayed.path);

@@ -26,7 +26,7 @@ struct WhatIfAnswer {
 
 [[nodiscard]] Result<WhatIfAnswer> answer_what_if(const QueryContext& query, const WorkGraph& graph,
                                                   std::span<const WhatIfChange> changes, const TimeRange& range,
-                                                  KeptDetails* kept = nullptr);
+                                                  RetainedDetails* retained = nullptr);
 
 // What a change saves, by every reading of what the session does not tell.
 struct ChangeSaving {

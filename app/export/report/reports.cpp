@@ -351,11 +351,11 @@ class TimelineBuilder {
     std::stable_sort(chosen.begin(), chosen.end(), larger);
     chosen.resize(std::min(chosen.size(), limits_.rows));
     left_out_rows_ = all - chosen.size();
-    std::set<std::size_t> kept;
-    for (const Place& place : chosen) kept.insert(place.second);
+    std::set<std::size_t> retained;
+    for (const Place& place : chosen) retained.insert(place.second);
     std::vector<app::TimelineRow> rows;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      if (!is_drawn(rows_[i].kind) || kept.contains(i)) rows.push_back(std::move(rows_[i]));
+      if (!is_drawn(rows_[i].kind) || retained.contains(i)) rows.push_back(std::move(rows_[i]));
     }
     rows_ = std::move(rows);
   }
@@ -441,7 +441,7 @@ class TimelineBuilder {
     if (deeper_events_ > 0)
       said.push_back(
           fmt::format("{} calls deeper than {} levels are left out", format_count(deeper_events_), limits_.lanes));
-    if (!names_.all_kept())
+    if (!names_.all_retained())
       said.push_back(
           fmt::format("of more than {} names the later ones are left out", format_count(TimelineNames::kMost)));
     return joined(said, "; ");

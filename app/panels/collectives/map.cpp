@@ -171,7 +171,7 @@ void CollectivesPanel::draw_skews(const PanelContext& context, const MapPlaces& 
   const auto under =
       std::min(map_->columns - 1,
                static_cast<std::size_t>(std::max(0.0F, (ui.input().mouse.x - places.cells.x0) / places.column)));
-  if (bar.hovered) set_cursor(Cursor::hand);
+  if (bar.hovered) set_cursor(Cursor::response);
   if (bar.clicked) choose_instance(context, map_->chosen[under]);
   if (bar.hovered && bar.hovered_for >= kHoverCardDelay) explain(context, places, under, map_->of->of->ranks.size());
   draw_text(ui, {places.hosts.x0, places.skews.y1 - ui.px(16), places.hosts.x1 - ui.px(6), places.skews.y1}, "skew",
@@ -250,11 +250,11 @@ void CollectivesPanel::draw_axis(const PanelContext& context, const MapPlaces& p
   // The ramp, with what it begins and ends with.
   Rect legend = places.legend;
   legend.cut_left(ui.px(kHostsWidth));
-  const auto say = [&](const std::string& text) {
+  const auto inform = [&](const std::string& text) {
     const float width = draw_text(ui, legend, text, kHintText);
     legend.cut_left(width + ui.px(6));
   };
-  say("0");
+  inform("0");
   const Rect ramp = legend.cut_left(ui.px(110)).middle(ui.px(6));
   constexpr int kSteps = 55;
   for (int i = 0; i < kSteps; ++i) {
@@ -271,10 +271,10 @@ void CollectivesPanel::draw_axis(const PanelContext& context, const MapPlaces& p
   } else if (residual->most_ns > 0 && map_->measure != CollectiveMeasure::duration) {
     text += fmt::format("; below {} unknown", format_duration(residual->most_ns));
   }
-  say(text);
+  inform(text);
   if (map_->columns < report.instances.size()) {
-    say(fmt::format("  {} instances in {} columns: the largest of each", format_count(report.instances.size()),
-                    format_count(map_->columns)));
+    inform(fmt::format("  {} instances in {} columns: the largest of each", format_count(report.instances.size()),
+                       format_count(map_->columns)));
   }
 }
 
@@ -291,14 +291,14 @@ void CollectivesPanel::touch_cells(const PanelContext& context, const MapPlaces&
   for (const Rect& beside : {places.hosts, places.lateness}) {
     const std::string name = beside.x0 == places.hosts.x0 ? "collectives.hosts" : "collectives.lateness";
     const Interaction label = interact(ui, name, beside.intersected(seen));
-    if (label.hovered) set_cursor(Cursor::hand);
+    if (label.hovered) set_cursor(Cursor::response);
     if (label.clicked || label.double_clicked)
       choose_rank(context, static_cast<std::uint32_t>(rank_at(mouse.y)), label.double_clicked);
     if (label.hovered && label.hovered_for >= kHoverCardDelay)
       explain(context, places, map_->columns, rank_at(mouse.y));
   }
   if (!cell.hovered) return;
-  set_cursor(Cursor::hand);
+  set_cursor(Cursor::response);
   if (cell.clicked) {
     if (!map_->of->of->ranks[rank_at(mouse.y)].missing) chosen_rank_ = static_cast<std::uint32_t>(rank_at(mouse.y));
     choose_instance(context, map_->chosen[column]);
@@ -325,7 +325,7 @@ void CollectivesPanel::explain(const PanelContext& context, const MapPlaces& pla
   const CollectivesReport& report = *map_->of;
   const Collectives& all = *report.of;
   HoverCard card;
-  const auto say = [&](std::string label, std::string value, Colour colour = Colour::text1) {
+  const auto inform = [&](std::string label, std::string value, Colour colour = Colour::text1) {
     card.rows.push_back({.label = std::move(label), .value = std::move(value), .colour = colour});
   };
   const auto duration = [](std::int64_t ns) { return format_duration(ns); };
@@ -340,13 +340,13 @@ void CollectivesPanel::explain(const PanelContext& context, const MapPlaces& pla
     if (all.ranks[rank].missing) {
       card.footer = "Of the group, but not in the session.";
     } else {
-      say("Last in", fmt::format("{} of {}", format_count(late.last_in), format_count(late.instances)));
-      say("⌀ late", format_duration(late.mean_late_ns()));
-      say("Waited for others", duration(late.waited_ns));
-      say("Others waited for it", duration(late.others_waited_ns),
-          report.straggler == rank ? Colour::warning : Colour::text1);
+      inform("Last in", fmt::format("{} of {}", format_count(late.last_in), format_count(late.instances)));
+      inform("⌀ late", format_duration(late.mean_late_ns()));
+      inform("Waited for others", duration(late.waited_ns));
+      inform("Others waited for it", duration(late.others_waited_ns),
+             report.straggler == rank ? Colour::warning : Colour::text1);
       const std::optional<double>& residual = all.ranks[rank].residual_ns;
-      say("Clock residual", residual ? format_duration(*residual) : std::string("not known"));
+      inform("Clock residual", residual ? format_duration(*residual) : std::string("not known"));
     }
     hover_card(ui, card, explained);
     return;
@@ -371,31 +371,31 @@ void CollectivesPanel::explain(const PanelContext& context, const MapPlaces& pla
       if (other.arrival_ns < cell->arrival_ns) ++place;
     }
     if (!others.empty()) {
-      say("Arrives", fmt::format("{} of {}", place, instance.count));
-      say("Median of the others", signed_duration(static_cast<double>(middle_value(others))));
-      say("Waits", duration(Collectives::wait_ns(instance, *cell)));
+      inform("Arrives", fmt::format("{} of {}", place, instance.count));
+      inform("Median of the others", signed_duration(static_cast<double>(middle_value(others))));
+      inform("Waits", duration(Collectives::wait_ns(instance, *cell)));
     }
   }
   if (instance.count > 1) {
     const auto noise = all.noise_ns(instance.last_rank, instance.second_rank);
     const std::int64_t alone = instance.last_arrival_ns - instance.second_last_ns;
-    const bool told = noise && static_cast<double>(alone) > *noise;
-    if (cell == nullptr) say("Skew", duration(instance.skew_ns()));
+    const bool reported = noise && static_cast<double>(alone) > *noise;
+    if (cell == nullptr) inform("Skew", duration(instance.skew_ns()));
     if (cell == nullptr || cell->rank == instance.last_rank)
-      say(cell == nullptr ? "Last" : "Others wait for it",
-          !told             ? std::string("below the residual")
-          : cell == nullptr ? all.ranks[instance.last_rank].name + ", by " + duration(alone)
-                            : duration(alone),
-          told ? Colour::warning : Colour::text2);
+      inform(cell == nullptr ? "Last" : "Others wait for it",
+             !reported         ? std::string("below the residual")
+             : cell == nullptr ? all.ranks[instance.last_rank].name + ", by " + duration(alone)
+                               : duration(alone),
+             reported ? Colour::warning : Colour::text2);
   }
-  say(collective_title(kind), duration(instance.duration_ns()));
+  inform(collective_title(kind), duration(instance.duration_ns()));
   if (kind.bytes > 0 && instance.duration_ns() > 0) {
     const double rate = static_cast<double>(kind.bytes) * 1e9 / static_cast<double>(instance.duration_ns());
-    say("Algorithm bandwidth", format_rate(rate));
-    say("Bus bandwidth", format_rate(rate * kind.bus_factor));
+    inform("Algorithm bandwidth", format_rate(rate));
+    inform("Bus bandwidth", format_rate(rate * kind.bus_factor));
   }
   if (instance.count < instance.expected)
-    say("Ranks here", fmt::format("{} of {}", instance.count, instance.expected), Colour::warning);
+    inform("Ranks here", fmt::format("{} of {}", instance.count, instance.expected), Colour::warning);
   const auto [first, last] = map_->instances(column);
   if (last - first > 1)
     card.footer = fmt::format("The largest skew of {} instances, #{} to #{}", last - first, report.instances[first],

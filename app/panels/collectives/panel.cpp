@@ -210,17 +210,17 @@ void CollectivesPanel::draw_arrivals(const PanelContext& context, Rect area) con
   const auto since = [&](std::int64_t ns) { return static_cast<double>(ns - instance.first_arrival_ns); };
   const auto noise = instance.count < 2 ? std::nullopt : all.noise_ns(instance.last_rank, instance.second_rank);
   const double alone = since(instance.last_arrival_ns) - since(instance.second_last_ns);
-  const bool told = noise && alone > *noise;
-  if (told) {
+  const bool reported = noise && alone > *noise;
+  if (reported) {
     strip.hatched(since(instance.second_last_ns), since(instance.last_arrival_ns),
                   fmt::format("{} wait {} for one", instance.count - 1, format_duration(alone)));
   }
   for (const CollectiveCell& cell : all.cells_of(instance)) {
-    const bool last = told && cell.rank == instance.last_rank;
+    const bool last = reported && cell.rank == instance.last_rank;
     strip.tick(since(cell.arrival_ns), last ? Colour::warning_line : Colour::accent);
   }
   strip.label(0, "0");
-  if (told) {
+  if (reported) {
     strip.label(
         since(instance.last_arrival_ns),
         fmt::format("{} +{}", all.ranks[instance.last_rank].name, format_duration(since(instance.last_arrival_ns))),
@@ -241,7 +241,7 @@ void CollectivesPanel::ask(const PanelContext& context) {
         return find_collectives(query, clocks);
       });
   if (!found) return;
-  if (const auto told = ask_told(context, found, range); told && told != shown_) adopt(told);
+  if (const auto reported = ask_reported(context, found, range); reported && reported != shown_) adopt(reported);
   // What is marked on the timeline may have had ranks to come.
   const bool is_marked = shown_ && context.tab.operation && shown_->chosen && shown_->chosen_event == chosen_event_;
   if (is_marked && marked_of_ != shown_) context.tab.operation = shown_operation(*shown_->report, *shown_->chosen);
@@ -253,17 +253,17 @@ void CollectivesPanel::keep_up(const PanelContext& context) {
 }
 
 // What is chosen by the user is looked for in it too, so that it stays chosen when this is shown.
-std::shared_ptr<const CollectivesPanel::Told> CollectivesPanel::ask_told(
+std::shared_ptr<const CollectivesPanel::Reported> CollectivesPanel::ask_reported(
     const PanelContext& context, const std::shared_ptr<const Collectives>& found, const TimeRange& range) {
   CollectivesScope scope{range, std::nullopt};
   for (std::uint32_t k = 0; k < found->kinds.size() && kind_; ++k) {
     if (found->kinds[k].is_like(*kind_)) scope.kind = k;
   }
   return context.analysis().ask_of(
-      told_, EventFilter{}, ReportQuestion{{found}, scope},
+      reported_, EventFilter{}, ReportQuestion{{found}, scope},
       [found, scope, asked = found_.value_key, measure = measure_, columns = columns_,
-       chosen = chosen_event_](const QueryContext& query) -> FoundAnswer<Told> {
-        auto made = std::make_shared<Told>();
+       chosen = chosen_event_](const QueryContext& query) -> FoundAnswer<Reported> {
+        auto made = std::make_shared<Reported>();
         made->asked = asked;
         made->scope = scope;
         made->report = report_collectives(found, scope);
@@ -283,34 +283,34 @@ std::shared_ptr<const CollectivesPanel::Told> CollectivesPanel::ask_told(
           const auto cause = TRY(late_cause(query, *found, *report.straggler, scope.range));
           made->cause = cause_text(cause, *query.snapshot);
         }
-        return std::shared_ptr<const Told>(std::move(made));
+        return std::shared_ptr<const Reported>(std::move(made));
       },
       {.of = SessionAnalysis::basis_of(found_)});
 }
 
 // Ranks and instances have other numbers in it.
-void CollectivesPanel::adopt(std::shared_ptr<const Told> told) {
+void CollectivesPanel::adopt(std::shared_ptr<const Reported> reported) {
   if (shown_ && chosen_rank_) {
     const CollectiveRank& before = shown_->report->of->ranks[*chosen_rank_];
-    const std::vector<CollectiveRank>& ranks = told->report->of->ranks;
+    const std::vector<CollectiveRank>& ranks = reported->report->of->ranks;
     const auto same = std::ranges::find_if(ranks, [&](const CollectiveRank& rank) {
       return rank.name == before.name && rank.host == before.host && rank.device == before.device;
     });
     chosen_rank_ = same == ranks.end() ? std::nullopt : std::optional(static_cast<std::uint32_t>(same - ranks.begin()));
   }
   chosen_instance_.reset();
-  if (chosen_event_ == told->chosen_event && told->chosen) {
-    chosen_instance_ = told->report->instances[*told->chosen];
-  } else if (!looked_for_ && chosen_event_ != told->chosen_event) {  // chosen since it was asked for
+  if (chosen_event_ == reported->chosen_event && reported->chosen) {
+    chosen_instance_ = reported->report->instances[*reported->chosen];
+  } else if (!looked_for_ && chosen_event_ != reported->chosen_event) {  // chosen since it was asked for
     looked_for_ = chosen_event_;
   }
-  map_ = told->grid;
-  shown_ = std::move(told);
+  map_ = reported->grid;
+  shown_ = std::move(reported);
 }
 
 bool CollectivesPanel::is_stale() const {
-  return shown_ && (!(shown_->asked == found_.key) || shown_->scope.range != told_.key.question.scope.range ||
-                    shown_->scope.kind.has_value() != told_.key.question.scope.kind.has_value());
+  return shown_ && (!(shown_->asked == found_.key) || shown_->scope.range != reported_.key.question.scope.range ||
+                    shown_->scope.kind.has_value() != reported_.key.question.scope.kind.has_value());
 }
 
 // What is selected elsewhere is marked with all parts of its operation.
@@ -359,7 +359,7 @@ void CollectivesPanel::draw(const PanelContext& context, const Rect& area) {
   Rect rest = area;
   const bool narrow = area.width() < ui.px(kRoomForBoth);
   draw_head(context, padded(ui, rest.cut_top(ui.px(kCollectivesHead))), narrow);
-  const std::string& wrong = !found_.error.empty() ? found_.error : told_.error;
+  const std::string& wrong = !found_.error.empty() ? found_.error : reported_.error;
   if (!wrong.empty()) return empty_sentence(ui, "collectives.wrong", rest, icon::kError, wrong);
   if (!shown_) {
     const auto share = found_.share();
@@ -470,14 +470,14 @@ void CollectivesPanel::draw_sentence(const PanelContext& context, Rect row) cons
   draw_icon(ui, row.cut_left(ui.px(18)), named ? icon::kBalance : icon::kInfo,
             ui.colour(named ? Colour::warning_line : Colour::text2));
   row.cut_left(ui.px(6));
-  const auto say = [&](const std::string& text, TextStyle style, Colour colour) {
+  const auto inform = [&](const std::string& text, TextStyle style, Colour colour) {
     if (text.empty() || row.empty()) return;
     row.cut_left(draw_text(ui, row, text, {.style = style, .colour = stale ? Colour::text3 : colour}) + ui.px(10));
   };
-  say(shown_->straggler.who, TextStyle::heading, named ? Colour::warning : Colour::text1);
-  say(shown_->straggler.what, TextStyle::body, Colour::text1);
-  say(shown_->cause, TextStyle::body, Colour::text2);
-  say(shown_->lacking, TextStyle::small, Colour::text3);
+  inform(shown_->straggler.who, TextStyle::heading, named ? Colour::warning : Colour::text1);
+  inform(shown_->straggler.what, TextStyle::body, Colour::text1);
+  inform(shown_->cause, TextStyle::body, Colour::text2);
+  inform(shown_->lacking, TextStyle::small, Colour::text3);
 }
 
 void CollectivesPanel::draw_tables(const PanelContext& context, Rect area) {
@@ -519,8 +519,8 @@ void CollectivesPanel::draw_rows_of(const PanelContext& context, const Rect& are
     (void)operations_.draw(context, "collectives.operations", area, shown_->operations);
     return;
   }
-  const auto hand = ranks_.draw(context, "collectives.ranks", area, shown_->ranks);
-  if (hand.clicked) chosen_rank_ = static_cast<std::uint32_t>(*hand.clicked);
+  const auto response = ranks_.draw(context, "collectives.ranks", area, shown_->ranks);
+  if (response.clicked) chosen_rank_ = static_cast<std::uint32_t>(*response.clicked);
 }
 
 std::unique_ptr<Panel> make_collectives_panel(const PanelParts&) { return std::make_unique<CollectivesPanel>(); }

@@ -40,7 +40,7 @@ class CollectivesPanel final : public Panel {
   };
   // A report with all that is drawn of it: no frame looks at each instance. It takes the place of the one before as a
   // whole, so that nothing is missing in between.
-  struct Told {
+  struct Reported {
     SessionAnalysis::Filtered<Question> asked;
     CollectivesScope scope;
     std::shared_ptr<const CollectivesReport> report;
@@ -81,10 +81,10 @@ class CollectivesPanel final : public Panel {
   };
 
   void ask(const PanelContext& context);
-  [[nodiscard]] std::shared_ptr<const Told> ask_told(const PanelContext& context,
-                                                     const std::shared_ptr<const Collectives>& found,
-                                                     const TimeRange& range);
-  void adopt(std::shared_ptr<const Told> told);
+  [[nodiscard]] std::shared_ptr<const Reported> ask_reported(const PanelContext& context,
+                                                             const std::shared_ptr<const Collectives>& found,
+                                                             const TimeRange& range);
+  void adopt(std::shared_ptr<const Reported> reported);
   [[nodiscard]] bool is_stale() const;  // what is shown is of another filter, range or choice than was asked for
   void follow_selected(const PanelContext& context);
   void find_chosen(const PanelContext& context);
@@ -126,13 +126,13 @@ class CollectivesPanel final : public Panel {
   Part part_ = Part::map;
   std::optional<CollectiveKind> kind_;  // only this one
   FilteredAnswer<Collectives, Question> found_;
-  FilteredAnswer<Told, ReportQuestion> told_;
-  KeptAnswer<CollectiveGrid, GridQuestion> grid_;
-  KeptAnswer<OfSelected, SelectedQuestion> selected_;
+  FilteredAnswer<Reported, ReportQuestion> reported_;
+  RetainedAnswer<CollectiveGrid, GridQuestion> grid_;
+  RetainedAnswer<OfSelected, SelectedQuestion> selected_;
   bool had_operation_ = false;   // the tab marked one in the last frame
   EventId followed_ = kNoEvent;  // the selected event that was looked at last
-  std::shared_ptr<const Told> shown_;
-  std::shared_ptr<const Told> marked_of_;         // that the marked operation was looked for in
+  std::shared_ptr<const Reported> shown_;
+  std::shared_ptr<const Reported> marked_of_;     // that the marked operation was looked for in
   std::shared_ptr<const CollectiveGrid> map_;     // of what is shown; null: not yet
   std::size_t columns_ = 0;                       // that it had room for
   EventId chosen_event_ = kNoEvent;               // a part of the chosen instance

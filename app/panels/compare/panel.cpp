@@ -47,13 +47,13 @@ FoundAnswer<ComparedSides> compare_sides(const QueryContext& query, const Compar
 class Waterfall {
  public:
   void draw(const PanelContext& context, const Rect& area, const CompareQuestion& question);
-  [[nodiscard]] bool pending() const { return kept_.task.valid(); }
+  [[nodiscard]] bool pending() const { return retained_.task.valid(); }
 
  private:
   void draw_part(const PanelContext& context, const Rect& area, const CompareQuestion& question,
                  const ExplainedPart& part);
 
-  KeptAnswer<Explained, CompareQuestion> kept_;
+  RetainedAnswer<Explained, CompareQuestion> retained_;
   int by_ = 0;
   int chosen_ = -1;  // of the terms
 };
@@ -63,7 +63,7 @@ class ComparePanel final : public Panel {
   void draw(const PanelContext& context, const Rect& area) override;
   [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
   [[nodiscard]] bool pending() const override {
-    return kept_.task.valid() || results_kept_.task.valid() || waterfall_.pending();
+    return retained_.task.valid() || results_retained_.task.valid() || waterfall_.pending();
   }
 
  private:
@@ -77,8 +77,8 @@ class ComparePanel final : public Panel {
   int kind_ = 0;
   bool side_by_side_ = false;  // was asked for in this frame
   bool swapped_ = false;       // of a tab without another below
-  CompareKept kept_;
-  ResultsKept results_kept_;
+  CompareRetained retained_;
+  ResultsRetained results_retained_;
   std::shared_ptr<const ComparedSides> shown_;
   AnswerTable rows_;
   Waterfall waterfall_;
@@ -171,15 +171,17 @@ AskedSides asked_sides(const QueryContext& own, const CompareQuestion& question)
   return question.other_is_base ? AskedSides{other, own} : AskedSides{own, other};
 }
 
-std::shared_ptr<const Divergence> ask_results(SessionAnalysis& own, ResultsKept& kept, CompareQuestion question) {
+std::shared_ptr<const Divergence> ask_results(SessionAnalysis& own, ResultsRetained& retained,
+                                              CompareQuestion question) {
   question.kind = "results";
-  return own.ask(kept, question, question.renewal(), [question](const QueryContext& query) -> FoundAnswer<Divergence> {
-    const AskedSides sides = asked_sides(query, question);
-    if (!has_checksums(*sides.base.snapshot) || !has_checksums(*sides.other.snapshot))
-      return std::make_shared<const Divergence>();
-    auto found = TRY(find_divergence(sides.base, sides.other));
-    return std::make_shared<const Divergence>(std::move(found));
-  });
+  return own.ask(retained, question, question.renewal(),
+                 [question](const QueryContext& query) -> FoundAnswer<Divergence> {
+                   const AskedSides sides = asked_sides(query, question);
+                   if (!has_checksums(*sides.base.snapshot) || !has_checksums(*sides.other.snapshot))
+                     return std::make_shared<const Divergence>();
+                   auto found = TRY(find_divergence(sides.base, sides.other));
+                   return std::make_shared<const Divergence>(std::move(found));
+                 });
 }
 
 Colour colour_of_results(const Divergence& divergence) {
@@ -187,9 +189,9 @@ Colour colour_of_results(const Divergence& divergence) {
   return judgement == Judgement::unknown ? Colour::warning : colour_of(judgement);
 }
 
-std::shared_ptr<const ComparedSides> ask_compared(SessionAnalysis& own, CompareKept& kept,
+std::shared_ptr<const ComparedSides> ask_compared(SessionAnalysis& own, CompareRetained& retained,
                                                   const CompareQuestion& question) {
-  return own.ask(kept, question, question.renewal(),
+  return own.ask(retained, question, question.renewal(),
                  [question](const QueryContext& query) { return compare_sides(query, question); });
 }
 
@@ -222,7 +224,7 @@ void Waterfall::draw_part(const PanelContext& context, const Rect& area, const C
                           const ExplainedPart& part) {
   Ui& ui = context.ui;
   Rect rest = area;
-  const Explained& explained = *kept_.value;
+  const Explained& explained = *retained_.value;
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < part.difference.terms.size(); ++i) {
     if (part.difference.terms[i].difference_ns() != 0) rows.push_back(i);
@@ -278,8 +280,8 @@ void Waterfall::draw(const PanelContext& context, const Rect& area, const Compar
     found.other_title = question.other_title;
     return std::make_shared<const Explained>(std::move(found));
   };
-  const std::shared_ptr<const Explained> shown = context.analysis().ask(kept_, question, question.renewal(), work);
-  if (draw_missing(ui, "compare", area, kept_.error, shown != nullptr, "Following both critical paths ...")) return;
+  const std::shared_ptr<const Explained> shown = context.analysis().ask(retained_, question, question.renewal(), work);
+  if (draw_missing(ui, "compare", area, retained_.error, shown != nullptr, "Following both critical paths ...")) return;
   Rect rest = area;
   Rect head = padded(ui, rest.cut_top(ui.px(size::kControl + 6)));
   std::vector<Segment> segments;
@@ -369,7 +371,7 @@ void ComparePanel::draw_verdict(const PanelContext& context, const Rect& area) c
 
 void ComparePanel::draw_results(const PanelContext& context, Rect& area, const CompareQuestion& question) {
   Ui& ui = context.ui;
-  const std::shared_ptr<const Divergence> found = ask_results(context.analysis(), results_kept_, question);
+  const std::shared_ptr<const Divergence> found = ask_results(context.analysis(), results_retained_, question);
   if (!found || found->with_checksums == 0 || found->other_with_checksums == 0) return;
   const DivergentPair* first = found->first();
   const Rect whole = area.cut_top(ui.px(first == nullptr ? kCompareNote : 2 * kCompareNote));
@@ -406,8 +408,8 @@ void ComparePanel::draw(const PanelContext& context, const Rect& area) {
   question.kind = kComparePages[static_cast<std::size_t>(kind_)].kind;
   draw_results(context, rest, question);
   if (question.kind == "explain") return waterfall_.draw(context, rest, question);
-  shown_ = ask_compared(context.analysis(), kept_, question);
-  if (draw_missing(ui, "compare", rest, kept_.error, shown_ != nullptr, "Comparing ...")) return;
+  shown_ = ask_compared(context.analysis(), retained_, question);
+  if (draw_missing(ui, "compare", rest, retained_.error, shown_ != nullptr, "Comparing ...")) return;
   draw_verdict(context, padded(ui, rest.cut_top(ui.px(kCompareVerdict))));
   const Listing& listing = shown_->listing;
   draw_note(ui, rest, listing.note);

@@ -30,7 +30,7 @@ struct ComparedSides {
   Comparison comparison;
   Listing listing;
 };
-using CompareKept = KeptAnswer<ComparedSides, CompareQuestion>;
+using CompareRetained = RetainedAnswer<ComparedSides, CompareQuestion>;
 
 // A and B as they are asked, of the analysis' own session and the other.
 struct AskedSides {
@@ -39,14 +39,14 @@ struct AskedSides {
 [[nodiscard]] AskedSides asked_sides(const QueryContext& own, const CompareQuestion& question);
 
 // What checksums say of the results of both.
-using ResultsKept = KeptAnswer<Divergence, CompareQuestion>;
+using ResultsRetained = RetainedAnswer<Divergence, CompareQuestion>;
 // Null until it is known; where not both have checksums it compares nothing.
-[[nodiscard]] std::shared_ptr<const Divergence> ask_results(SessionAnalysis& own, ResultsKept& kept,
+[[nodiscard]] std::shared_ptr<const Divergence> ask_results(SessionAnalysis& own, ResultsRetained& retained,
                                                             CompareQuestion question);
 [[nodiscard]] render::Colour colour_of_results(const Divergence& divergence);
 
 // Null until it is known.
-[[nodiscard]] std::shared_ptr<const ComparedSides> ask_compared(SessionAnalysis& own, CompareKept& kept,
+[[nodiscard]] std::shared_ptr<const ComparedSides> ask_compared(SessionAnalysis& own, CompareRetained& retained,
                                                                 const CompareQuestion& question);
 // Selects an event of A and one of B, each where its session is; kNoEvent: it has none.
 void select_on_both(SessionTab& tab, const CompareQuestion& question, EventId base, EventId other);

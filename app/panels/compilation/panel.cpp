@@ -46,7 +46,7 @@ class CompilationPanel final : public Panel {
   [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
   // What is told stays untaken while there is nothing to tell of.
   [[nodiscard]] bool pending() const override {
-    return found_.task.valid() || (told_.task.valid() && !(waits_ && told_.task.ready()));
+    return found_.task.valid() || (reported_.task.valid() && !(waits_ && reported_.task.ready()));
   }
 
  private:
@@ -58,7 +58,7 @@ class CompilationPanel final : public Panel {
     EventFilter within;
     bool operator==(const RangeQuestion&) const = default;
   };
-  struct Told {
+  struct Reported {
     std::shared_ptr<const Compilations> of;
     std::vector<CallRow> rows;
     std::vector<CallFunctionRow> functions;
@@ -74,14 +74,14 @@ class CompilationPanel final : public Panel {
   void draw_table(const PanelContext& context, Rect area);
   void draw_calls_of(const PanelContext& context, Rect area);
   [[nodiscard]] const CallFunctionRow* chosen() const;
-  [[nodiscard]] bool is_stale() const { return waits_ || found_.stale() || told_.stale(); }
+  [[nodiscard]] bool is_stale() const { return waits_ || found_.stale() || reported_.stale(); }
 
   PanelScope scope_ = Scope::session;
   Page page_ = Page::functions;
   bool page_chosen_ = false;  // by the user
   FilteredAnswer<Compilations> found_;
-  KeptAnswer<Told, RangeQuestion> told_;
-  std::shared_ptr<const Told> shown_;
+  RetainedAnswer<Reported, RangeQuestion> reported_;
+  std::shared_ptr<const Reported> shown_;
   bool waits_ = false;    // for what is to be told of
   std::string function_;  // whose calls are drawn; "": of the first row
   AnswerTable functions_, calls_, compilations_;
@@ -191,15 +191,15 @@ void CallBars::draw(const PanelContext& context, Rect area, const Compilations& 
 void CallBars::touch(const PanelContext& context, const Rect& plot, float slot, const Compilations& all,
                      const std::vector<CallRow>& rows) const {
   Ui& ui = context.ui;
-  const Interaction hand = interact(ui, "compilation.bars", plot);
-  if (!hand.hovered) return;
+  const Interaction response = interact(ui, "compilation.bars", plot);
+  if (!response.hovered) return;
   const auto at = static_cast<std::size_t>(std::max(0.0F, (ui.input().mouse.x - plot.x0) / slot));
   if (at >= slots_.shown.size()) return;
-  set_cursor(Cursor::hand);
+  set_cursor(Cursor::response);
   const CallRow& row = rows[slots_.shown[at]];
   const LaunchingCall& call = all.calls.list[row.call];
-  if (hand.clicked || hand.double_clicked) select_target(context, call.event, hand.double_clicked);
-  if (hand.hovered_for < kHoverCardDelay) return ui.request_frame_after(kHoverCardDelay - hand.hovered_for);
+  if (response.clicked || response.double_clicked) select_target(context, call.event, response.double_clicked);
+  if (response.hovered_for < kHoverCardDelay) return ui.request_frame_after(kHoverCardDelay - response.hovered_for);
   HoverCard card;
   card.title = all.calls.functions[call.function];
   card.title_value = fmt::format("{} of {}", all.facts[row.call].number, all.facts[row.call].of);
@@ -232,15 +232,15 @@ void CompilationPanel::ask(const PanelContext& context) {
   if (!all) return;
   EventFilter within;
   if (!(scope_ == Scope::session) && range != TimeRange{}) within.range = range;
-  const auto told = analysis.ask(
-      told_, RangeQuestion{all, range, within},
+  const auto reported = analysis.ask(
+      reported_, RangeQuestion{all, range, within},
       {.of = filter.empty() ? analysis.basis_of(analysis.compilations_state()) : analysis.basis_of(found_),
        .rest_s = 0.1,
        .busy_s = SessionAnalysis::kRenewSeconds,
        .ages = false,
        .tells_itself = true},
-      [all, range, within](const QueryContext& query) -> FoundAnswer<Told> {
-        auto made = std::make_shared<Told>();
+      [all, range, within](const QueryContext& query) -> FoundAnswer<Reported> {
+        auto made = std::make_shared<Reported>();
         made->of = all;
         made->rows = call_rows(*all, range);
         made->functions = call_functions(*all, made->rows);
@@ -250,13 +250,13 @@ void CompilationPanel::ask(const PanelContext& context) {
         made->compilations = std::make_shared<const Listing>(compilations_listing(*all, *query.snapshot, range));
         made->summary = sum_compilations(*all, range);
         made->range_ns = session_part_ns(*query.snapshot, range);
-        return std::shared_ptr<const Told>(std::move(made));
+        return std::shared_ptr<const Reported>(std::move(made));
       });
-  if (told) shown_ = told;
+  if (reported) shown_ = reported;
 }
 
 std::string CompilationPanel::wrong(const PanelContext& context) const {
-  for (const std::string& error : {found_.error, told_.error, context.analysis().compilations_state().error}) {
+  for (const std::string& error : {found_.error, reported_.error, context.analysis().compilations_state().error}) {
     if (!error.empty()) return error;
   }
   return "";
@@ -365,8 +365,8 @@ void CompilationPanel::draw_table(const PanelContext& context, Rect area) {
   const std::string_view name = page_ == Page::functions ? "compilation.functions"
                                 : page_ == Page::calls   ? "compilation.calls"
                                                          : "compilation.events";
-  const AnswerTable::Hand hand = table.draw(context, name, area, listing);
-  const std::optional<std::size_t> row = hand.double_clicked ? hand.double_clicked : hand.clicked;
+  const AnswerTable::Response response = table.draw(context, name, area, listing);
+  const std::optional<std::size_t> row = response.double_clicked ? response.double_clicked : response.clicked;
   if (!row) return;
   const Compilations& all = *shown_->of;
   if (page_ == Page::functions) function_ = all.calls.functions[shown_->functions[*row].function];

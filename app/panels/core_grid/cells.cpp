@@ -232,7 +232,7 @@ void CoreGridPanel::draw_cell(const PanelContext& context, std::size_t cell, con
   }
   if (touch.hovered || hovered) outline(ui, inside, ui.colour(Colour::text2), size::kSliceRadius);
   if (touch.hovered) {
-    set_cursor(Cursor::hand);
+    set_cursor(Cursor::response);
     if (touch.hovered_for >= kHoverCardDelay) explain(context, cell, at, shown);
   }
   if (touch.double_clicked) {
@@ -273,7 +273,7 @@ void CoreGridPanel::select_core(const PanelContext& context, std::size_t cell, b
     if (std::ranges::find(pinned, key) == pinned.end()) pinned.push_back(key);
     choices.rows.open[key] = true;
   });
-  context.actions.say("Pinned " + shown.frames.grid.cells[cell].name);
+  context.actions.inform("Pinned " + shown.frames.grid.cells[cell].name);
   const TimeRange range = shown.frames.stretch(shown.span.first, shown.span.last);
   if (!brush_.whole()) show_stretch(tab, range.begin_ns, range.end_ns);
 }

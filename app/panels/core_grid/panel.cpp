@@ -90,7 +90,7 @@ void CoreGridPanel::draw_strip(const PanelContext& context, Rect area, const Sho
   area.cut_left(ui.px(10));
   foot.x0 = area.x0;
   draw_curve(context, area, shown);
-  take_hand(context, area, frames);
+  take_response(context, area, frames);
   const double ns_per_second =
       static_cast<double>(frames.range.length_ns()) / kPlaySeconds[static_cast<std::size_t>(speed_)];
   const TextOptions hint = {.style = TextStyle::small, .colour = Colour::text3};
@@ -156,7 +156,7 @@ void CoreGridPanel::draw_curve(const PanelContext& context, const Rect& plot, co
 
 // A drag from an edge moves the edge, from inside the brush moves it, from outside makes a new one; a double click has
 // the whole range again.
-void CoreGridPanel::take_hand(const PanelContext& context, const Rect& plot, const GridFrames& frames) {
+void CoreGridPanel::take_response(const PanelContext& context, const Rect& plot, const GridFrames& frames) {
   Ui& ui = context.ui;
   const Interaction touch = interact(ui, "grid.strip", plot, {.no_focus = true});
   const auto length = static_cast<double>(frames.range.length_ns());
@@ -224,12 +224,12 @@ void CoreGridPanel::draw(const PanelContext& context, const Rect& area) {
 
 void CoreGridPanel::ask(const PanelContext& context) {
   SessionAnalysis& analysis = context.analysis();
-  offer_ = analysis.ask_of(offer_kept_, {}, NoQuestion{}, [](const QueryContext& query) -> FoundAnswer<GridOffer> {
+  offer_ = analysis.ask_of(offer_retained_, {}, NoQuestion{}, [](const QueryContext& query) -> FoundAnswer<GridOffer> {
     auto offer = TRY(core_grid_offer(query, core_grid_of(*query.snapshot)));
     return std::make_shared<const GridOffer>(std::move(offer));
   });
   const EventFilter wanted = scope_filter(context.tab, scope_);
-  frames_ = analysis.ask_of(frames_kept_, wanted, Question{measure_},
+  frames_ = analysis.ask_of(frames_retained_, wanted, Question{measure_},
                             [wanted, measure = measure_](const QueryContext& query) {
                               return core_grid_frames(query, wanted, measure, kGridFrames);
                             });
@@ -246,8 +246,8 @@ void CoreGridPanel::draw_head(const PanelContext& context, Rect& area) {
     playing_ = false;
   }
   draw_chip_choice(context, second);
-  if (frames_kept_.stale()) {
-    const auto share = frames_kept_.share();
+  if (frames_retained_.stale()) {
+    const auto share = frames_retained_.share();
     const std::string text =
         share ? fmt::format("of the earlier range; {} done", format_share(*share)) : "of the earlier range";
     Rect hint = wide ? second.cut_right(text_width(ui, TextStyle::small, text) + ui.px(12)) : second;
@@ -288,8 +288,8 @@ void CoreGridPanel::draw_measure(const PanelContext& context, Rect row) {
   int zone = place(zones, measure_.zone), part = place(parts, measure_.part);
   const bool has_parts = parts.size() > 1;
   // kept: units for those that follow.
-  const auto cut = [&](const std::string& value, const DropdownOptions& options, float kept) {
-    const float most = std::max(ui.px(60), row.width() - ui.px(kept));
+  const auto cut = [&](const std::string& value, const DropdownOptions& options, float retained) {
+    const float most = std::max(ui.px(60), row.width() - ui.px(retained));
     const Rect at = row.cut_left(std::min(most, dropdown_width(ui, value, options))).middle(ui.px(size::kControl));
     row.cut_left(ui.px(8));
     return at;
@@ -329,10 +329,10 @@ void CoreGridPanel::draw_chip_choice(const PanelContext& context, Rect& row) {
 
 // Of whichever work failed.
 const std::string& CoreGridPanel::error() const {
-  for (const std::string* each : {&frames_kept_.error, &offer_kept_.error, &table_kept_.error}) {
+  for (const std::string* each : {&frames_retained_.error, &offer_retained_.error, &table_retained_.error}) {
     if (!each->empty()) return *each;
   }
-  return frames_kept_.error;
+  return frames_retained_.error;
 }
 
 bool CoreGridPanel::draw_problem(const PanelContext& context, const Rect& area) {
@@ -342,7 +342,7 @@ bool CoreGridPanel::draw_problem(const PanelContext& context, const Rect& area) 
   } else if (!error().empty()) {
     empty_state(ui, "grid.error", area, icon::kWarning, error());
   } else if (!frames_) {
-    const auto share = frames_kept_.share();
+    const auto share = frames_retained_.share();
     empty_state(ui, "grid.loading", area, icon::kClock,
                 share ? fmt::format("Adding up the cores: {} done", format_share(*share)) : "Adding up the cores ...");
   } else if (frames_->grid.empty()) {
@@ -410,11 +410,11 @@ void CoreGridPanel::draw_body(const PanelContext& context, const Rect& area) {
 
 void CoreGridPanel::draw_table(const PanelContext& context, const Rect& area, const Shown& shown) {
   Ui& ui = context.ui;
-  const std::shared_ptr<const CoreTable> last = table_kept_.value;
+  const std::shared_ptr<const CoreTable> last = table_retained_.value;
   TableQuestion wanted{{frames_, shown.span}, nullptr};
-  if (playing_ && last && table_kept_.value_key.of.frames == frames_) wanted.order = last->order;
-  const auto found = context.analysis().ask(table_kept_, wanted,
-                                            {.of = SessionAnalysis::basis_of(frames_kept_),
+  if (playing_ && last && table_retained_.value_key.of.frames == frames_) wanted.order = last->order;
+  const auto found = context.analysis().ask(table_retained_, wanted,
+                                            {.of = SessionAnalysis::basis_of(frames_retained_),
                                              .rest_s = playing_ ? kTableSeconds : 0,
                                              .is_let_end = true,
                                              .ages = false,

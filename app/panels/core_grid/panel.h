@@ -115,14 +115,14 @@ class CoreGridPanel final : public Panel {
   void play(const PanelContext& context);
   void draw_strip(const PanelContext& context, render::Rect area, const Shown& shown);
   void draw_curve(const PanelContext& context, const render::Rect& plot, const Shown& shown);
-  void take_hand(const PanelContext& context, const render::Rect& plot, const GridFrames& frames);
+  void take_response(const PanelContext& context, const render::Rect& plot, const GridFrames& frames);
 
   struct Question {
     GridMeasure measure;
     bool operator==(const Question&) const = default;
   };
-  FilteredAnswer<GridOffer> offer_kept_;
-  FilteredAnswer<GridFrames, Question> frames_kept_;
+  FilteredAnswer<GridOffer> offer_retained_;
+  FilteredAnswer<GridFrames, Question> frames_retained_;
   std::shared_ptr<const GridOffer> offer_;
   std::shared_ptr<const GridFrames> frames_;
   GridMeasure measure_;
@@ -160,7 +160,7 @@ class CoreGridPanel final : public Panel {
     CellOrder order;  // null: that of the stretch
     bool operator==(const TableQuestion&) const = default;
   };
-  KeptAnswer<CoreTable, TableQuestion> table_kept_;
+  RetainedAnswer<CoreTable, TableQuestion> table_retained_;
   AnswerTable table_;
 };
 

@@ -188,10 +188,10 @@ void DependencyColumn::draw_entry(const PanelContext& context, std::size_t index
   Ui& ui = context.ui;
   const Rect whole = row;
   const Entry& other = read(context, entries_[index]);
-  const Interaction hand = interact(ui, "details.dependency." + std::to_string(index), row);
-  if (hand.hovered) {
+  const Interaction response = interact(ui, "details.dependency." + std::to_string(index), row);
+  if (response.hovered) {
     fill(ui, row, ui.colour(Colour::bg3), size::kChipRadius);
-    set_cursor(Cursor::hand);
+    set_cursor(Cursor::response);
     context.tab.hovered = other.event;
   }
   draw_icon(ui, row.cut_left(ui.px(16)), icon::kArrowRight,
@@ -206,11 +206,11 @@ void DependencyColumn::draw_entry(const PanelContext& context, std::size_t index
   const std::string hint =
       other.name + "\n" + other.track + "\n" + distance_text(other.distance_ns) +
       (other.comes_first ? " from its end to the begin of this event" : " from the end of this event to its begin");
-  tooltip(ui, hand, whole, hint);
+  tooltip(ui, response, whole, hint);
   draw_text(ui, row.cut_left(row.width() * 0.55F), usual_name(other.name), {.style = TextStyle::mono});
   row.cut_left(ui.px(6));
   draw_text(ui, row, other.track, {.colour = Colour::text3, .fit = Fit::middle});
-  if (hand.clicked) {
+  if (response.clicked) {
     const EventId event = other.event;
     select_event(context.tab, event);
     context.actions.reveal(event);
@@ -293,9 +293,9 @@ void DetailsPanel::draw_head(const PanelContext& context, Rect row) {
                        text_width(ui, TextStyle::mono, duration) + ui.px(16);
   Rect place = row;
   place.x1 = std::max(row.x0 + ui.px(kLeastTitle), row.x1 - behind);
-  const Interaction hand = interact(ui, "details.title", place);
+  const Interaction response = interact(ui, "details.title", place);
   const float used = draw_text(ui, place, title, {.style = TextStyle::heading});
-  if (used < text_width(ui, TextStyle::heading, title)) tooltip(ui, hand, place, title);
+  if (used < text_width(ui, TextStyle::heading, title)) tooltip(ui, response, place, title);
   row.cut_left(used + ui.px(16));
   if (named) row.cut_left(draw_text(ui, row, details_->track, {.colour = Colour::text2}) + ui.px(16));
   draw_text(ui, row, duration, {.style = TextStyle::mono, .colour = Colour::text3});
@@ -348,26 +348,26 @@ void DetailsPanel::draw_group(const PanelContext& context, const DetailGroup& gr
 void DetailsPanel::draw_field(const PanelContext& context, const DetailField& field, const Rect& row, float label_width,
                               const std::string& name) {
   Ui& ui = context.ui;
-  const Interaction hand = interact(ui, name, row);
-  if (hand.hovered) {
+  const Interaction response = interact(ui, name, row);
+  if (response.hovered) {
     fill(ui, {row.x0 - ui.px(4), row.y0, row.x1 + ui.px(4), row.y1}, ui.colour(Colour::bg3), size::kChipRadius);
-    set_cursor(Cursor::hand);
+    set_cursor(Cursor::response);
   }
   Rect place = row;
   draw_text(ui, place.cut_left(label_width), field.label, {.colour = Colour::text2});
-  if (hand.hovered) {  // a link and the operands are copied by the icon, the rest by a click anywhere
+  if (response.hovered) {  // a link and the operands are copied by the icon, the rest by a click anywhere
     const Rect copy = place.cut_right(ui.px(18));
     draw_icon(ui, copy, icon::kCopy, ui.colour(Colour::text2));
-    if (hand.clicked && copy.contains(ui.input().mouse)) {
+    if (response.clicked && copy.contains(ui.input().mouse)) {
       return context.copy(field.value, field.label + ": " + field.value);
     }
   }
   const Fit fit = field.look == FieldLook::such_link ? Fit::ellipsis : Fit::middle;
   draw_text(ui, place, field.value, {.style = TextStyle::mono, .colour = colour_of(field.look), .fit = fit});
   const bool operands = field.look == FieldLook::operands && !details_->operands.empty();
-  if (hand.hovered && hand.hovered_for >= kHoverCardDelay) explain(context, field, row);
-  if (hand.clicked) follow(context, field);
-  if (hand.right_clicked) context.look_up(field.field.empty() ? field.label : field.field);
+  if (response.hovered && response.hovered_for >= kHoverCardDelay) explain(context, field, row);
+  if (response.clicked) follow(context, field);
+  if (response.right_clicked) context.look_up(field.field.empty() ? field.label : field.field);
   if (operands && std::exchange(open_operands_, false)) open_popover(ui, kOperandCard);
   if (operands) draw_operands(context, row);
 }
@@ -380,7 +380,7 @@ void DetailsPanel::follow(const PanelContext& context, const DetailField& field)
       return context.actions.show_panel("source");
     case FieldLook::such_link:
       context.tab.region = EventFilter{.range = {}, .tracks = {}, .terms = {{field.search, false}}};
-      return context.actions.say("Selected all events with " + field.search);
+      return context.actions.inform("Selected all events with " + field.search);
     case FieldLook::operands:
       open_operands_ = true;
       return;
@@ -422,9 +422,9 @@ void DetailsPanel::draw_operands(const PanelContext& context, const Rect& anchor
     for (std::size_t k = 0; k < operand.parts.size(); ++k) {
       const neuron::OperandPart& part = operand.parts[k];
       Rect row = content.cut_top(ui.px(kFieldRow));
-      const Interaction hand = interact(ui, "details.operand." + std::to_string(i) + "." + std::to_string(k), row);
-      if (hand.hovered) fill(ui, row, ui.colour(Colour::bg3), size::kChipRadius);
-      if (hand.clicked) context.copy(part.value, part.label + ": " + part.value);
+      const Interaction response = interact(ui, "details.operand." + std::to_string(i) + "." + std::to_string(k), row);
+      if (response.hovered) fill(ui, row, ui.colour(Colour::bg3), size::kChipRadius);
+      if (response.clicked) context.copy(part.value, part.label + ": " + part.value);
       Rect left = row.cut_left(half - ui.px(8));
       left.cut_left(ui.px(14));
       draw_text(ui, left.cut_left(ui.px(104)), part.label, {.colour = Colour::text2});

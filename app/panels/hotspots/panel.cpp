@@ -15,7 +15,7 @@ class HotspotsPanel final : public Panel {
  public:
   void draw(const PanelContext& context, const Rect& area) override;
   [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
-  [[nodiscard]] bool pending() const override { return kept_.task.valid(); }
+  [[nodiscard]] bool pending() const override { return retained_.task.valid(); }
 
  private:
   struct HotspotTable {
@@ -25,7 +25,7 @@ class HotspotsPanel final : public Panel {
   void draw_head(const PanelContext& context, Rect head);
 
   PanelScope scope_ = Scope::session;
-  FilteredAnswer<HotspotTable, EventFilter> kept_;
+  FilteredAnswer<HotspotTable, EventFilter> retained_;
   std::shared_ptr<const HotspotTable> shown_;
   AnswerTable rows_;
 };
@@ -47,14 +47,15 @@ void HotspotsPanel::draw(const PanelContext& context, const Rect& area) {
   if (scope_ == Scope::visible) within.range = context.tab.view.whole_ns();
   if (scope_ == Scope::selection && scope_.selection()) within = *scope_.selection();
   shown_ = context.analysis().ask_of(
-      kept_, wanted, within, [wanted, within](const QueryContext& query) -> FoundAnswer<HotspotTable> {
+      retained_, wanted, within, [wanted, within](const QueryContext& query) -> FoundAnswer<HotspotTable> {
         auto found = TRY(find_hotspots(query, wanted.range.value_or(TimeRange{})));
         Listing listing = hotspots_listing(found, *query.snapshot, within);
         return std::make_shared<const HotspotTable>(HotspotTable{std::move(found), std::move(listing)});
       });
   Rect rest = area;
   draw_head(context, padded(ui, rest.cut_top(ui.px(kHotspotsHead))));
-  if (draw_missing(ui, "hotspots", rest, kept_.error, shown_ != nullptr, "Adding up kernels ...", kept_.share()))
+  if (draw_missing(ui, "hotspots", rest, retained_.error, shown_ != nullptr, "Adding up kernels ...",
+                   retained_.share()))
     return;
   if (shown_->hotspots.rows.empty())
     return empty_sentence(ui, "hotspots.empty", rest, icon::kChip,
@@ -64,11 +65,11 @@ void HotspotsPanel::draw(const PanelContext& context, const Rect& area) {
                               : "No work of a device passes here.");
   draw_note(ui, rest, shown_->listing.note, kRoomForHotspotsNote);
   const std::shared_ptr<const Listing> listing(shown_, &shown_->listing);
-  const AnswerTable::Hand hand = rows_.draw(context, "hotspots.rows", rest, listing);
-  if (!hand.double_clicked) return;
+  const AnswerTable::Response response = rows_.draw(context, "hotspots.rows", rest, listing);
+  if (!response.double_clicked) return;
   // The selected event brings its line, and the source panel has the listing beside it.
   const std::optional<EventFilter> region = context.tab.region;
-  select_event(context.tab, shown_->hotspots.rows[*hand.double_clicked].longest);
+  select_event(context.tab, shown_->hotspots.rows[*response.double_clicked].longest);
   context.tab.region = region;
   context.actions.show_panel("source");
 }
@@ -76,7 +77,7 @@ void HotspotsPanel::draw(const PanelContext& context, const Rect& area) {
 void HotspotsPanel::draw_head(const PanelContext& context, Rect head) {
   Ui& ui = context.ui;
   (void)draw_scope(context, "hotspots.scope", head, scope_);
-  std::string hint = kept_.stale() ? "of the earlier range" : scope_text(context.tab, scope_);
+  std::string hint = retained_.stale() ? "of the earlier range" : scope_text(context.tab, scope_);
   if (shown_) {
     hint = fmt::format("{} name{}, {} of device time; {}", format_count(shown_->hotspots.rows.size()),
                        shown_->hotspots.rows.size() == 1 ? "" : "s", format_duration(shown_->hotspots.total_ns), hint);

@@ -215,15 +215,15 @@ void IterationBars::draw(const PanelContext& context, Rect area, const FoldedLoo
 
 void IterationBars::touch(const PanelContext& context, const Rect& plot, float slot, const FoldedLoop& loop) const {
   Ui& ui = context.ui;
-  const Interaction hand = interact(ui, "iterations.bars", plot);
-  if (!hand.hovered) return;
+  const Interaction response = interact(ui, "iterations.bars", plot);
+  if (!response.hovered) return;
   const auto at = static_cast<std::size_t>(std::max(0.0F, (ui.input().mouse.x - plot.x0) / slot));
   if (at >= slots_.shown.size()) return;
-  set_cursor(Cursor::hand);
+  set_cursor(Cursor::response);
   const std::size_t number = slots_.shown[at];
   const LoopIteration& each = loop.iterations[number];
-  if (hand.clicked) select_target(context, iteration_target(each), true);
-  if (hand.hovered_for < kHoverCardDelay) return ui.request_frame_after(kHoverCardDelay - hand.hovered_for);
+  if (response.clicked) select_target(context, iteration_target(each), true);
+  if (response.hovered_for < kHoverCardDelay) return ui.request_frame_after(kHoverCardDelay - response.hovered_for);
   HoverCard card;
   card.title = fmt::format("Iteration {}", format_count(number + 1));
   card.title_value = fmt::format("of {}", format_count(loop.iterations.size()));
@@ -346,8 +346,8 @@ void IterationsPanel::draw_loops(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
   draw_note(ui, area, shown_->note, kRoomForLoopNote);
   const std::shared_ptr<const Listing> listing(shown_, &shown_->loops);
-  const AnswerTable::Hand hand = loop_rows_.draw(context, "iterations.loops", area, listing);
-  const std::optional<std::size_t> row = hand.double_clicked ? hand.double_clicked : hand.clicked;
+  const AnswerTable::Response response = loop_rows_.draw(context, "iterations.loops", area, listing);
+  const std::optional<std::size_t> row = response.double_clicked ? response.double_clicked : response.clicked;
   if (row && *row < shown_->list->loops.size()) choose(*row);
 }
 
@@ -379,8 +379,8 @@ void IterationsPanel::draw_chosen(const PanelContext& context, Rect area) {
     (void)body_rows_.draw(context, "iterations.body", area, body_);
     return;
   }
-  const AnswerTable::Hand hand = iteration_rows_.draw(context, "iterations.each", area, each_one_);
-  if (hand.clicked) select_target(context, each_one_->targets[*hand.clicked], true);
+  const AnswerTable::Response response = iteration_rows_.draw(context, "iterations.each", area, each_one_);
+  if (response.clicked) select_target(context, each_one_->targets[*response.clicked], true);
 }
 
 void IterationsPanel::draw_regions(const PanelContext& context, Rect area) {
@@ -400,10 +400,10 @@ void IterationsPanel::draw_regions(const PanelContext& context, Rect area) {
     Rect right = cut_pane(ui, area, std::round(area.width() * kSpreadsShare));
     draw_spreads(ui, padded(ui, right), compared);
   }
-  const AnswerTable::Hand hand =
+  const AnswerTable::Response response =
       region_rows_.draw(context, "iterations.named", area, std::shared_ptr<const Listing>(shown_regions_, &listing));
-  if (hand.clicked && *hand.clicked < shown_regions_->list->regions.size())
-    compare(shown_regions_->list->regions[*hand.clicked].name);
+  if (response.clicked && *response.clicked < shown_regions_->list->regions.size())
+    compare(shown_regions_->list->regions[*response.clicked].name);
 }
 
 std::unique_ptr<Panel> make_iterations_panel(const PanelParts&) { return std::make_unique<IterationsPanel>(); }

@@ -74,7 +74,7 @@ void FlameGraph::draw_box(Ui& ui, const Rect& box, const FlameBox& of, const Sho
   if (of.count == 1) draw_label(ui, box, of.node, shown, dimmed);
 }
 
-FlameGraph::Hand FlameGraph::draw(Ui& ui, std::string_view name, const Rect& area, const Shown& shown) {
+FlameGraph::Response FlameGraph::draw(Ui& ui, std::string_view name, const Rect& area, const Shown& shown) {
   const float row_height = ui.px(kFlameRow);
   const auto rows = static_cast<std::uint32_t>(std::max(1.0F, std::floor(area.height() / row_height)));
   // What is zoomed to and all below come first; of those above, what then has room, but at least the nearest.
@@ -86,7 +86,7 @@ FlameGraph::Hand FlameGraph::draw(Ui& ui, std::string_view name, const Rect& are
   const Interaction at = interact(ui, name, area);
   if (at.pressed) focused_ = true;
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !area.contains(ui.input().mouse)) focused_ = false;
-  Hand hand;
+  Response response;
   std::optional<Rect> selected_box;
   ui.draw()->PushClipRect({area.x0, area.y0}, {area.x1, area.y1}, true);
   for (const FlameBox& each : boxes_) {
@@ -99,28 +99,28 @@ FlameGraph::Hand FlameGraph::draw(Ui& ui, std::string_view name, const Rect& are
     if (shown.selected == each.node && each.count == 1) selected_box = box;
     const Point mouse = ui.input().mouse;
     if (!at.hovered || mouse.y < box.y0 || mouse.y >= box.y1 || mouse.x < box.x0 || mouse.x >= box.x1) continue;
-    hand.hovered = each.node;
-    hand.hovered_box = box;
+    response.hovered = each.node;
+    response.hovered_box = box;
     if (each.count > 1) continue;  // it stands for many: there is nothing to select
     outline(ui, box, ui.colour(Colour::text2), size::kSliceRadius);
-    if (at.clicked) hand.clicked = each.node;
-    if (at.double_clicked) hand.zoom_to = each.node;
+    if (at.clicked) response.clicked = each.node;
+    if (at.double_clicked) response.zoom_to = each.node;
   }
   if (selected_box) outline(ui, *selected_box, ui.colour(Colour::selection), size::kSliceRadius, 2);
   ui.draw()->PopClipRect();
-  if (focused_ && !ui.typing()) move_with_keys(ui, shown, hand);
-  return hand;
+  if (focused_ && !ui.typing()) move_with_keys(ui, shown, response);
+  return response;
 }
 
 // Up and down along the path, Enter zooms, Backspace goes back.
-void FlameGraph::move_with_keys(Ui& ui, const Shown& shown, Hand& hand) const {
+void FlameGraph::move_with_keys(Ui& ui, const Shown& shown, Response& response) const {
   const HierarchyNode& zoomed = shown.tree.nodes[shown.zoomed];
-  if (ui.pressed(Key::backspace, {}, false) && shown.zoomed != 0) hand.zoom_to = zoomed.parent;
+  if (ui.pressed(Key::backspace, {}, false) && shown.zoomed != 0) response.zoom_to = zoomed.parent;
   const std::uint32_t at = shown.selected.value_or(shown.zoomed);
   const HierarchyNode& node = shown.tree.nodes[at];
-  if (ui.pressed(Key::enter, {}, false)) hand.zoom_to = at;
-  if (ui.pressed(Key::up) && node.depth > 1) hand.clicked = node.parent;
-  if (ui.pressed(Key::down) && node.child_count > 0) hand.clicked = node.first_child;
+  if (ui.pressed(Key::enter, {}, false)) response.zoom_to = at;
+  if (ui.pressed(Key::up) && node.depth > 1) response.clicked = node.parent;
+  if (ui.pressed(Key::down) && node.child_count > 0) response.clicked = node.first_child;
 }
 
 // In a second row what would leave the search no room in the first.

@@ -288,9 +288,9 @@ void LayersPanel::ask_tree(const PanelContext& context) {
   if (!filter.needs_mask()) {
     (void)analysis.ask(
         index_, question_.kind, {.tells_itself = true},
-        [kind = question_.kind, last = index_.value](const QueryContext& query) -> FoundAnswer<KeptIndex> {
+        [kind = question_.kind, last = index_.value](const QueryContext& query) -> FoundAnswer<RetainedIndex> {
           auto index = TRY(HierarchyIndex::build(query, kind, last ? last->index : nullptr));
-          return std::make_shared<const KeptIndex>(KeptIndex{std::move(index)});
+          return std::make_shared<const RetainedIndex>(RetainedIndex{std::move(index)});
         });
     // Of the whole session nothing is sooner there.
     const bool is_whole = !filter.range.has_value();
@@ -392,8 +392,8 @@ void LayersPanel::select(const PanelContext& context, std::uint32_t node) {
   rows_.open_to(*selected_);
   NodeTarget target = target_of_node(*context.tab.snapshot, shown(), shown_->names, node);
   selected_target_ = std::move(target.events);
-  if (!target.besides.empty()) context.actions.say(target.besides);
-  if (std::holds_alternative<std::monostate>(selected_target_)) return context.actions.say("It has no events");
+  if (!target.besides.empty()) context.actions.inform(target.besides);
+  if (std::holds_alternative<std::monostate>(selected_target_)) return context.actions.inform("It has no events");
   select_target(context, selected_target_, false);
 }
 
@@ -554,18 +554,18 @@ void LayersPanel::draw_table(const PanelContext& context, const Rect& area) {
   const std::optional<std::uint32_t> chosen = selected(context.tab);
   const std::vector<TreeRow>& rows = rows_.rows();
   fit_columns(area.width() / ui.scale());
-  const TableResult hand = table(ui, "layers.tree", area, columns_, rows.size(),
-                                 [&](std::size_t row, std::size_t column) { return cell(row, column); }, table_,
-                                 {.selected = [&](std::size_t row) { return chosen == rows[row].node; },
-                                  .show_row = std::exchange(show_row_, std::nullopt),
-                                  .top_row = std::exchange(keep_row_, std::nullopt)});
-  top_row_ = hand.top_row;
-  if (hand.toggled) return rows_.toggle(*hand.toggled), ui.request_frame(), void();
-  const std::optional<std::size_t> picked = hand.double_clicked ? hand.double_clicked : hand.clicked;
+  const TableResult response = table(ui, "layers.tree", area, columns_, rows.size(),
+                                     [&](std::size_t row, std::size_t column) { return cell(row, column); }, table_,
+                                     {.selected = [&](std::size_t row) { return chosen == rows[row].node; },
+                                      .show_row = std::exchange(show_row_, std::nullopt),
+                                      .top_row = std::exchange(keep_row_, std::nullopt)});
+  top_row_ = response.top_row;
+  if (response.toggled) return rows_.toggle(*response.toggled), ui.request_frame(), void();
+  const std::optional<std::size_t> picked = response.double_clicked ? response.double_clicked : response.clicked;
   if (!picked) return;
   const std::uint32_t node = rows[*picked].node;
   select(context, node);
-  if (!hand.double_clicked) return;
+  if (!response.double_clicked) return;
   const TimeRange& stretch = shown().nodes[node].totals.stretch;
   if (!stretch.empty()) show_stretch(context.tab, stretch.begin_ns, stretch.end_ns);
 }
@@ -607,31 +607,31 @@ void LayersPanel::draw_flame(const PanelContext& context, Rect area) {
   const float facts_room = facts_height(ui, area.width(), area.height() - FlameGraph::height(ui, 5), shown());
   const bool has_facts = facts_room > 0;
   const Rect facts = area.cut_bottom(facts_room);
-  const FlameGraph::Hand hand = flame_.draw(ui, "layers.flame", area,
-                                            {.tree = shown(),
-                                             .layout = shown_->layout,
-                                             .zoomed = zoomed_node_,
-                                             .selected = chosen,
-                                             .hits = hits(),
-                                             .names = *names_,
-                                             .whole = "all"});
+  const FlameGraph::Response response = flame_.draw(ui, "layers.flame", area,
+                                                    {.tree = shown(),
+                                                     .layout = shown_->layout,
+                                                     .zoomed = zoomed_node_,
+                                                     .selected = chosen,
+                                                     .hits = hits(),
+                                                     .names = *names_,
+                                                     .whole = "all"});
   if (has_facts) {
     const std::uint32_t of = chosen.value_or(zoomed_node_);
     draw_facts(ui, facts, shown(), of, title_of(of));
   }
-  if (hand.zoom_to) {
-    zoomed_ = name_of_node(shown(), *hand.zoom_to);
-    zoomed_node_ = *hand.zoom_to;
+  if (response.zoom_to) {
+    zoomed_ = name_of_node(shown(), *response.zoom_to);
+    zoomed_node_ = *response.zoom_to;
   }
-  if (hand.clicked && *hand.clicked != 0) {
-    select(context, *hand.clicked);
+  if (response.clicked && *response.clicked != 0) {
+    select(context, *response.clicked);
     rows_.update(shown_);
-    show_row_ = rows_.row_of(*hand.clicked);
+    show_row_ = rows_.row_of(*response.clicked);
   }
-  if (hand.hovered && ui.hovered_for(fmt::format("layers.flame.{}", *hand.hovered)) >= kHoverCardDelay) {
-    hover_facts(ui, hand.hovered_box, shown(), *hand.hovered, title_of(*hand.hovered));
+  if (response.hovered && ui.hovered_for(fmt::format("layers.flame.{}", *response.hovered)) >= kHoverCardDelay) {
+    hover_facts(ui, response.hovered_box, shown(), *response.hovered, title_of(*response.hovered));
   }
-  if (hand.zoom_to || hand.clicked) ui.request_frame();
+  if (response.zoom_to || response.clicked) ui.request_frame();
 }
 
 std::unique_ptr<Panel> make_layers_panel(const PanelParts&) { return std::make_unique<LayersPanel>(); }

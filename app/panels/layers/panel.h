@@ -25,18 +25,18 @@ class FlameGraph {
     ShortNames& names;
     std::string_view whole;  // what the root is called
   };
-  struct Hand {
+  struct Response {
     std::optional<std::uint32_t> clicked, zoom_to, hovered;
     render::Rect hovered_box;
   };
   // Boxes of 12 units and more register as NAME.box.NODE.
-  Hand draw(render::Ui& ui, std::string_view name, const render::Rect& area, const Shown& shown);
+  Response draw(render::Ui& ui, std::string_view name, const render::Rect& area, const Shown& shown);
   [[nodiscard]] static float height(const render::Ui& ui, std::uint32_t rows);
 
  private:
   void draw_box(render::Ui& ui, const render::Rect& box, const FlameBox& of, const Shown& shown) const;
   void draw_label(render::Ui& ui, const render::Rect& box, std::uint32_t node, const Shown& shown, bool dimmed) const;
-  void move_with_keys(render::Ui& ui, const Shown& shown, Hand& hand) const;
+  void move_with_keys(render::Ui& ui, const Shown& shown, Response& response) const;
 
   std::vector<FlameBox> boxes_;
   bool focused_ = false;  // it was clicked last
@@ -54,7 +54,7 @@ class LayersPanel final : public Panel {
   }
 
  private:
-  struct KeptIndex {
+  struct RetainedIndex {
     std::shared_ptr<const HierarchyIndex> index;  // null: the session has no such paths
   };
   struct ViewKey {
@@ -127,9 +127,9 @@ class LayersPanel final : public Panel {
   PanelScope scope_ = Scope::session;
   LayerMeasure measure_ = LayerMeasure::busy;
   std::string search_;
-  KeptAnswer<KeptIndex, std::string> index_;  // by the kind that was asked for
+  RetainedAnswer<RetainedIndex, std::string> index_;  // by the kind that was asked for
   FilteredAnswer<Hierarchy, HierarchyQuestion> tree_;
-  KeptAnswer<TreeView, ViewKey> view_;
+  RetainedAnswer<TreeView, ViewKey> view_;
   FilteredAnswer<MarkedTime, HierarchyQuestion> marked_;
   std::shared_ptr<const TreeView> shown_;
   TreeRows rows_;

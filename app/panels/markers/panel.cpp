@@ -58,7 +58,7 @@ const MarkerSet* MarkerSetsBar::chosen(const PanelContext& context) {
 }
 
 void MarkerSetsBar::tell(const PanelContext& context, const Result<void>& done, const std::string& text) const {
-  done ? context.actions.say(text) : context.actions.notify(Severity::error, done.message());
+  done ? context.actions.inform(text) : context.actions.notify(Severity::error, done.message());
 }
 
 void MarkerSetsBar::draw(const PanelContext& context, Rect& area) {
@@ -109,7 +109,7 @@ void MarkerSetsBar::draw_chosen(const PanelContext& context, Rect row) {
   if (next_button(ui, "markers.sets.delete", row,
                   {.label = "Delete set", .disabled = none, .tooltip = "The markers on the timeline stay"})) {
     sets_.remove(context.tab, name);
-    context.actions.say("Deleted the set " + name);
+    context.actions.inform("Deleted the set " + name);
   }
 }
 
@@ -170,7 +170,8 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
   sort_markers(rows, table_);
   if (find_marker(tab, chosen_) == nullptr) choose(*rows.front());
   // What was renamed on the timeline is not what is being typed here.
-  if (const Marker* now = find_marker(tab, chosen_); now->name != kept_.name || now->note != kept_.note) choose(*now);
+  if (const Marker* now = find_marker(tab, chosen_); now->name != retained_.name || now->note != retained_.note)
+    choose(*now);
   if (find_marker(tab, base_) == nullptr) base_ = rows.front()->id;
   const Marker base = *find_marker(tab, base_);
 
@@ -220,7 +221,7 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
 
 void MarkersPanel::choose(const Marker& marker) {
   chosen_ = marker.id;
-  kept_ = marker;
+  retained_ = marker;
   name_ = marker.name;
   note_ = marker.note;
   set_ = marker.set_name;

@@ -45,7 +45,7 @@ class MarkersPanel final : public Panel {
   render::TableState table_;
   std::optional<std::int64_t> chosen_;  // id of the marker in the editor
   std::optional<std::int64_t> base_;    // id of the one that differences are taken from
-  Marker kept_;                         // as it was when it came into the editor
+  Marker retained_;                     // as it was when it came into the editor
   std::string name_, note_, set_;       // what is being typed for it
 };
 

@@ -302,28 +302,28 @@ void MemoryPanel::go_to_peak(const PanelContext& context) {
   move_view(context, fitted(begin, std::max(end, begin + 20), session_span(*context.tab.snapshot), 0.1), true);
 }
 
-void MemoryPanel::handle_pan(const PanelContext& context, const Plot& plot, bool hovered, Hand& hand) {
+void MemoryPanel::handle_pan(const PanelContext& context, const Plot& plot, bool hovered, Response& response) {
   Ui& ui = context.ui;
   const bool down = ui.input().down(MouseButton::right) || ui.input().down(MouseButton::middle);
   const float mouse = ui.input().mouse.x;
   if (hovered && down && !pan_button_down_) {
-    hand.pan_from_x = mouse;
-    hand.panned = view_range(context);
+    response.pan_from_x = mouse;
+    response.panned = view_range(context);
   }
-  if (!hand.pan_from_x) return;
-  const double ns_per_pixel = hand.panned.span_ns() / std::max(1.0, static_cast<double>(plot.rect.width()));
-  const double by_ns = static_cast<double>(*hand.pan_from_x - mouse) * ns_per_pixel;
-  const ViewRange wanted = panned(hand.panned, by_ns, session_span(*context.tab.snapshot));
+  if (!response.pan_from_x) return;
+  const double ns_per_pixel = response.panned.span_ns() / std::max(1.0, static_cast<double>(plot.rect.width()));
+  const double by_ns = static_cast<double>(*response.pan_from_x - mouse) * ns_per_pixel;
+  const ViewRange wanted = panned(response.panned, by_ns, session_span(*context.tab.snapshot));
   if (wanted != view_range(context)) move_view(context, wanted, false);
   if (down) {
     set_cursor(Cursor::move);
     return;
   }
-  hand.pan_from_x.reset();
+  response.pan_from_x.reset();
 }
 
 std::optional<std::int64_t> MemoryPanel::handle_plot(const PanelContext& context, const Plot& plot, const char* name,
-                                                     Hand& hand) {
+                                                     Response& response) {
   Ui& ui = context.ui;
   const Interaction at = interact(ui, name, plot.rect, {.below_others = true});
   const float mouse = ui.input().mouse.x;
@@ -331,10 +331,11 @@ std::optional<std::int64_t> MemoryPanel::handle_plot(const PanelContext& context
   std::optional<std::int64_t> clicked_ns;
   if (at.hovered) hovered_ns_ = plot.time_at(mouse);
   if (at.hovered) context.tab.cursor_ns = hovered_ns_;
-  if (at.pressed) hand.drag_from_x = mouse;
-  const bool dragged = hand.drag_from_x && std::abs(mouse - *hand.drag_from_x) > ui.px(kClickSlack);
+  if (at.pressed) response.drag_from_x = mouse;
+  const bool dragged = response.drag_from_x && std::abs(mouse - *response.drag_from_x) > ui.px(kClickSlack);
   if (at.held && dragged) {
-    fill(ui, {std::min(*hand.drag_from_x, mouse), plot.rect.y0, std::max(*hand.drag_from_x, mouse), plot.rect.y1},
+    fill(ui,
+         {std::min(*response.drag_from_x, mouse), plot.rect.y0, std::max(*response.drag_from_x, mouse), plot.rect.y1},
          with_alpha(ui.colour(Colour::accent), 0.25F));
   }
   if (at.double_clicked) {
@@ -342,15 +343,15 @@ std::optional<std::int64_t> MemoryPanel::handle_plot(const PanelContext& context
     show_all(context);
   } else if (at.clicked && dragged) {  // a drag zooms, as on the timeline
     move_view(context,
-              fitted(static_cast<double>(plot.time_at(std::min(mouse, *hand.drag_from_x))),
-                     static_cast<double>(plot.time_at(std::max(mouse, *hand.drag_from_x))), session, 0),
+              fitted(static_cast<double>(plot.time_at(std::min(mouse, *response.drag_from_x))),
+                     static_cast<double>(plot.time_at(std::max(mouse, *response.drag_from_x))), session, 0),
               true);
-  } else if (at.clicked && hand.drag_from_x) {
+  } else if (at.clicked && response.drag_from_x) {
     clicked_ns = plot.time_at(mouse);
     pinned_ns_ = clicked_ns;
   }
-  if (!at.held) hand.drag_from_x.reset();
-  handle_pan(context, plot, at.hovered, hand);
+  if (!at.held) response.drag_from_x.reset();
+  handle_pan(context, plot, at.hovered, response);
   const Point wheel = ui.input().wheel;
   if (!at.hovered || (wheel.x == 0 && wheel.y == 0)) return clicked_ns;
   const ViewRange view = view_range(context);
@@ -397,10 +398,10 @@ void MemoryPanel::draw_cursor(const PanelContext& context, const Plot& plot, con
   fill(ui, chip, ui.colour(Colour::accent), size::kChipRadius);
   draw_text(ui, chip, text, {.style = TextStyle::mono_small, .colour = Colour::on_accent, .align = Align::centre});
   if (!pinned_ns_) return;
-  const Interaction hand = interact(ui, "memory.cursor", chip);
-  tooltip(ui, hand, chip, "Held here by a click. Click to let the cursor follow the pointer again.");
-  if (hand.hovered) set_cursor(Cursor::hand);
-  if (hand.clicked) pinned_ns_.reset();
+  const Interaction response = interact(ui, "memory.cursor", chip);
+  tooltip(ui, response, chip, "Held here by a click. Click to let the cursor follow the pointer again.");
+  if (response.hovered) set_cursor(Cursor::response);
+  if (response.clicked) pinned_ns_.reset();
 }
 
 }  // namespace accelscope::app

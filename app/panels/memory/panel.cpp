@@ -79,24 +79,24 @@ void AliveTable::take_answer() {
 void AliveTable::refresh(const Moment& moment) {
   take_answer();
   const auto column = static_cast<AliveColumn>(std::clamp(table_.sort_column, 0, 5));
-  const Wish wish{moment, column, table_.descending, expanded_, unfolded_};
-  if ((content_ && wish == content_->wish) || task_.valid()) return;
-  task_ = pool_.start([wish, retired = std::move(retired_)](TaskControl&) -> std::shared_ptr<const Content> {
+  const Intent intent{moment, column, table_.descending, expanded_, unfolded_};
+  if ((content_ && intent == content_->intent) || task_.valid()) return;
+  task_ = pool_.start([intent, retired = std::move(retired_)](TaskControl&) -> std::shared_ptr<const Content> {
     auto content = std::make_shared<Content>();
-    content->wish = wish;
-    const Moment& at = wish.moment;
+    content->intent = intent;
+    const Moment& at = intent.moment;
     content->tensors = alive_by_tensor(*at.usage, at.pool, at.ns, at.min_bytes, at.passing);
-    sort_alive(*at.usage, wish.column, wish.descending, content->tensors);
+    sort_alive(*at.usage, intent.column, intent.descending, content->tensors);
     for (const AliveTensor& tensor : content->tensors) {
       content->bytes += tensor.bytes;
       content->allocations += tensor.allocations.size();
     }
-    content->rows = collect_rows(wish, content->tensors);
+    content->rows = collect_rows(intent, content->tensors);
     return content;
   });
 }
 
-std::vector<AliveTable::Row> AliveTable::collect_rows(const Wish& wish, const std::vector<AliveTensor>& tensors) {
+std::vector<AliveTable::Row> AliveTable::collect_rows(const Intent& intent, const std::vector<AliveTensor>& tensors) {
   std::vector<Row> rows;
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     const AliveTensor& tensor = tensors[t];
@@ -105,8 +105,8 @@ std::vector<AliveTable::Row> AliveTable::collect_rows(const Wish& wish, const st
       continue;
     }
     rows.push_back({t, std::nullopt, 0});
-    if (!wish.expanded.contains(tensor.tensor)) continue;
-    const std::size_t most = wish.unfolded.contains(tensor.tensor) ? tensor.allocations.size() : kMostTiles;
+    if (!intent.expanded.contains(tensor.tensor)) continue;
+    const std::size_t most = intent.unfolded.contains(tensor.tensor) ? tensor.allocations.size() : kMostTiles;
     const std::size_t shown = std::min(most, tensor.allocations.size());
     for (std::size_t i = 0; i < shown; ++i) rows.push_back({t, tensor.allocations[i], 0});
     if (tensor.allocations.size() > shown) rows.push_back({t, std::nullopt, tensor.allocations.size() - shown});
@@ -153,7 +153,7 @@ void AliveTable::draw_head(Ui& ui, const char* title, Rect row) const {
 
 // The shares of the tensors, and what is free: of the capacity where it is known, else of the peak.
 void AliveTable::draw_bar(Ui& ui, Rect bar) const {
-  const Moment& moment = content_->wish.moment;
+  const Moment& moment = content_->intent.moment;
   const PoolUsage& pool = usage().pool(moment.pool);
   const bool of_capacity = pool.capacity_bytes && *pool.capacity_bytes >= pool.peak_bytes;
   const std::uint64_t whole = std::max<std::uint64_t>(of_capacity ? *pool.capacity_bytes : pool.peak_bytes, 1);
@@ -225,7 +225,7 @@ std::optional<EventId> AliveTable::draw(const PanelContext& context, const Momen
   const std::vector<Row>& rows = content_->rows;
   if (rows.empty()) {
     empty_state(ui, "memory.none_alive", area, icon::kAreaChart,
-                content_->wish.moment.passing.mask
+                content_->intent.moment.passing.mask
                     ? "Nothing that the filter lets through is alive here. Move the cursor, or end the filter."
                     : "Nothing is alive here. Move the cursor over the plot.");
     return std::nullopt;
@@ -333,14 +333,14 @@ void AllocationCard::draw_ticks(const PanelContext& context, const Rect& area) {
     const double share = std::clamp(static_cast<double>(read.ns - allocation.begin_ns) / life, 0.0, 1.0);
     return std::round(area.x0 + static_cast<float>(share) * (area.width() - ui.px(3)));
   };
-  const Interaction hand = interact(ui, "memory.card.reads", area);
+  const Interaction response = interact(ui, "memory.card.reads", area);
   const AllocationStory::Read* nearest = nullptr;
   float distance = ui.px(6);
   float last = -1;
   for (const AllocationStory::Read& read : story_->ticks) {
     const float x = x_of(read);
     const float away = std::abs(x + ui.px(1) - ui.input().mouse.x);
-    if (hand.hovered && away < distance) {
+    if (response.hovered && away < distance) {
       nearest = &read;
       distance = away;
     }
@@ -351,9 +351,9 @@ void AllocationCard::draw_ticks(const PanelContext& context, const Rect& area) {
   if (nearest == nullptr) return;
   const float x = x_of(*nearest);
   fill(ui, {x, area.y0, x + ui.px(3), area.y1}, ui.colour(Colour::accent));
-  set_cursor(Cursor::hand);
-  tooltip(ui, hand, area, "Read at " + format_time_exact(nearest->ns) + ": click to go there");
-  if (hand.clicked) go_to(context, nearest->event);
+  set_cursor(Cursor::response);
+  tooltip(ui, response, area, "Read at " + format_time_exact(nearest->ns) + ": click to go there");
+  if (response.clicked) go_to(context, nearest->event);
 }
 
 void AllocationCard::draw(const PanelContext& context, Rect area) {

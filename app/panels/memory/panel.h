@@ -46,22 +46,22 @@ class AliveTable {
     std::optional<std::uint32_t> allocation;  // none: the tensor's own row
     std::size_t hidden = 0;                   // > 0: a row that says how many more there are
   };
-  struct Wish {
+  struct Intent {
     Moment moment;
     AliveColumn column = AliveColumn::bytes;
     bool descending = true;
     std::set<std::uint32_t> expanded;  // tensors that show their allocations
     std::set<std::uint32_t> unfolded;  // tensors that show all of them
-    bool operator==(const Wish&) const = default;
+    bool operator==(const Intent&) const = default;
   };
   struct Content {
-    Wish wish;  // what it was computed for
+    Intent intent;  // what it was computed for
     std::vector<AliveTensor> tensors;
     std::vector<Row> rows;
     std::uint64_t bytes = 0;
     std::size_t allocations = 0;
   };
-  static std::vector<Row> collect_rows(const Wish& wish, const std::vector<AliveTensor>& tensors);
+  static std::vector<Row> collect_rows(const Intent& intent, const std::vector<AliveTensor>& tensors);
   void refresh(const Moment& moment);
   void draw_head(render::Ui& ui, const char* title, render::Rect row) const;
   void draw_bar(render::Ui& ui, render::Rect bar) const;
@@ -69,7 +69,7 @@ class AliveTable {
   void toggle(const Row& row);
   [[nodiscard]] render::TableCell cell(const render::Ui& ui, const Row& row, std::size_t column) const;
   [[nodiscard]] render::Pixel colour_of(const render::Ui& ui, std::uint32_t tensor) const;
-  [[nodiscard]] const MemoryUsage& usage() const noexcept { return *content_->wish.moment.usage; }
+  [[nodiscard]] const MemoryUsage& usage() const noexcept { return *content_->intent.moment.usage; }
 
   WorkerPool& pool_;
   std::shared_ptr<const Content> content_;  // null before the first answer
@@ -135,7 +135,7 @@ class MemoryPanel final : public Panel {
     std::vector<Part> main_switch, side_switch;
     bool has_titles = true;  // the plots have a row above them; else the switch is in the head
   };
-  struct Hand {  // what the pointer does on a plot
+  struct Response {  // what the pointer does on a plot
     std::optional<float> drag_from_x;
     std::optional<float> pan_from_x;
     ViewRange panned;  // the view when the pan began
@@ -185,8 +185,9 @@ class MemoryPanel final : public Panel {
   void show_all(const PanelContext& context);
   void go_to_peak(const PanelContext& context);
   // The time of a plain click, after the cursor has been held there; drags, pans and the wheel move the view.
-  std::optional<std::int64_t> handle_plot(const PanelContext& context, const Plot& plot, const char* name, Hand& hand);
-  void handle_pan(const PanelContext& context, const Plot& plot, bool hovered, Hand& hand);
+  std::optional<std::int64_t> handle_plot(const PanelContext& context, const Plot& plot, const char* name,
+                                          Response& response);
+  void handle_pan(const PanelContext& context, const Plot& plot, bool hovered, Response& response);
   void draw_cursor(const PanelContext& context, const Plot& plot, const Places& places);
   // The pointer has been on this part of a plot long enough for a card.
   bool rests_on(render::Ui& ui, const std::string& what);
@@ -244,7 +245,7 @@ class MemoryPanel final : public Panel {
   std::optional<std::int64_t> hovered_ns_;  // time under the pointer, over a plot of this panel
   std::string rests_on_;                    // the part of a plot under the pointer
   double rests_since_s_ = 0;
-  Hand usage_hand_, map_hand_;
+  Response usage_response_, map_response_;
   bool pan_button_down_ = false;  // in the last frame
   Hover hover_;                   // the last answer
   Task<Hover> hover_task_;

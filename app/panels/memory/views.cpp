@@ -65,7 +65,7 @@ void MemoryPanel::draw_addresses(const PanelContext& context, const Places& plac
   fill(ui, plot.rect, ui.colour(Colour::bg1));
   if (!data_ || data_->key.pool != chosen_pool_ || data_->scale.empty()) return;
   draw_address_labels(context, plot, {area.x0, plot.rect.y0, plot.rect.x0, plot.rect.y1});
-  const auto clicked_ns = handle_plot(context, plot, "memory.map", map_hand_);
+  const auto clicked_ns = handle_plot(context, plot, "memory.map", map_response_);
   const bool pointed = hovered_ns_ && plot.rect.contains(ui.input().mouse);
   if (pointed) find_hovered(context, plot);
   const bool current = hover_.version == usage_->snapshot_version && hover_.pool == chosen_pool_;
@@ -92,7 +92,7 @@ void MemoryPanel::draw_addresses(const PanelContext& context, const Places& plac
     }
   }
   ui.draw()->PopClipRect();
-  if (hovered && !map_hand_.drag_from_x && !map_hand_.pan_from_x) explain_block(context, plot, *hovered);
+  if (hovered && !map_response_.drag_from_x && !map_response_.pan_from_x) explain_block(context, plot, *hovered);
 }
 
 void MemoryPanel::draw_address_labels(const PanelContext& context, const Plot& plot, const Rect& labels) const {
@@ -349,7 +349,7 @@ void MemoryPanel::draw_usage(const PanelContext& context, const Places& places, 
   Ui& ui = context.ui;
   const Rect& area = places.usage;
   draw_scale(context, plot, {area.x0, plot.rect.y0, plot.rect.x0, plot.rect.y1});
-  static_cast<void>(handle_plot(context, plot, "memory.plot", usage_hand_));
+  static_cast<void>(handle_plot(context, plot, "memory.plot", usage_response_));
   // After the hand, which moves the cursor.
   if (places.has_titles) draw_title(context, {area.x0, area.y0, area.x1, plot.rect.y0}, places);
   ui.draw()->PushClipRect({plot.rect.x0, plot.rect.y0}, {plot.rect.x1, plot.rect.y1}, true);
@@ -468,7 +468,7 @@ void MemoryPanel::draw_area_names(const PanelContext& context, const Plot& plot)
 void MemoryPanel::explain_usage(const PanelContext& context, const Plot& plot) {
   Ui& ui = context.ui;
   const Point at = ui.input().mouse;
-  if (!hovered_ns_ || !plot.rect.contains(at) || usage_hand_.drag_from_x || usage_hand_.pan_from_x) return;
+  if (!hovered_ns_ || !plot.rect.contains(at) || usage_response_.drag_from_x || usage_response_.pan_from_x) return;
   if (!data_ || data_->key.pool != chosen_pool_ || data_->key.range != plot.range || data_->stack.total.empty()) return;
   const double share = static_cast<double>((at.x - plot.rect.x0) / plot.rect.width());
   const std::size_t pixel =
@@ -533,12 +533,12 @@ void MemoryPanel::draw_peak(const PanelContext& context, const Plot& plot) {
   const bool covers = in_view && beside > plot.rect.x1 - width - ui.px(12) && beside - width > plot.rect.x0;
   const float right = covers ? std::min(beside, plot.rect.x1) : plot.rect.x1;
   const Rect chip{right - width, bottom - ui.px(17), right, bottom};
-  const Interaction hand = interact(ui, "memory.peak_chip", chip);
-  tooltip(ui, hand, chip, "Go to the peak, at " + format_time_exact(chosen.peak_ns));
-  if (hand.hovered) set_cursor(Cursor::hand);
-  fill(ui, chip, ui.colour(hand.hovered ? Colour::accent_bg : Colour::bg4), size::kChipRadius);
+  const Interaction response = interact(ui, "memory.peak_chip", chip);
+  tooltip(ui, response, chip, "Go to the peak, at " + format_time_exact(chosen.peak_ns));
+  if (response.hovered) set_cursor(Cursor::response);
+  fill(ui, chip, ui.colour(response.hovered ? Colour::accent_bg : Colour::bg4), size::kChipRadius);
   draw_text(ui, chip, text, {.style = TextStyle::small_strong, .align = Align::centre});
-  if (hand.clicked) go_to_peak(context);
+  if (response.clicked) go_to_peak(context);
   if (!in_view) return;
   const float x = plot.x_of(chosen.peak_ns);
   const float half = ui.px(4);

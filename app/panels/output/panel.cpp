@@ -142,9 +142,9 @@ void OutputPanel::draw_lines(const PanelContext& context, const Rect& area) {
 void OutputPanel::draw_line(const PanelContext& context, const Rect& row, std::size_t index) {
   Ui& ui = context.ui;
   const OutputLine& line = lines_.shown(index);
-  const Interaction hand = interact(ui, "output.line." + std::to_string(index), row);
+  const Interaction response = interact(ui, "output.line." + std::to_string(index), row);
   const bool selected = context.tab.selected == line.id;
-  if (selected || hand.hovered) fill(ui, row, ui.colour(selected ? Colour::accent_bg : Colour::bg3));
+  if (selected || response.hovered) fill(ui, row, ui.colour(selected ? Colour::accent_bg : Colour::bg3));
   if (selected) fill(ui, {row.x0, row.y0, row.x0 + ui.px(size::kAccentLine), row.y1}, ui.colour(Colour::accent));
   if (line.err)
     fill(ui, {row.x0 + ui.px(4), row.y0 + 1, row.x0 + ui.px(6), row.y1 - 1}, ui.colour(Colour::warning_line));
@@ -158,7 +158,7 @@ void OutputPanel::draw_line(const PanelContext& context, const Rect& row, std::s
   }
   draw_text(ui, inside, line.text,
             {.style = TextStyle::mono, .colour = line.err ? Colour::warning : Colour::text1, .fit = Fit::ellipsis});
-  if (!hand.clicked) return;
+  if (!response.clicked) return;
   select_event(context.tab, line.id);
   context.actions.reveal(line.id);
 }
@@ -187,14 +187,14 @@ void OutputPanel::draw_bar(Ui& ui, const Rect& bar, double visible) {
   const float length = std::max(ui.px(kLeastThumb), bar.height() * static_cast<float>(visible / count));
   const double travel = std::max(1.0F, bar.height() - length);
   const double most = count - visible;
-  const Interaction hand = interact(ui, "output.bar", bar, {.no_focus = true});
-  if (hand.held) {
+  const Interaction response = interact(ui, "output.bar", bar, {.no_focus = true});
+  if (response.held) {
     const double wanted = static_cast<double>(ui.input().mouse.y - bar.y0) - static_cast<double>(length) / 2;
     top_ = std::clamp(wanted / travel, 0.0, 1.0) * most;
     follows_ = top_ >= most;
   }
   const float y = bar.y0 + static_cast<float>(top_ / most * travel);
-  const bool lit = hand.hovered || hand.held;
+  const bool lit = response.hovered || response.held;
   fill(ui, Rect{bar.x0, y, bar.x1, y + length}.inset(ui.px(1), 0), ui.colour(lit ? Colour::line2 : Colour::bg4), 5);
 }
 

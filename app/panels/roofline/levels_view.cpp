@@ -197,8 +197,8 @@ void LevelsView::draw_box(const PanelContext& context, const Rect& rect, const D
     fill(ui, filled, ui.colour(limits && !faded ? Colour::warning_line : Colour::text3), 1);
   }
   const std::string card = "roofline.box." + box.name;
-  const Interaction hand = interact(ui, card, rect, {.below_others = true});
-  if (hand.hovered) tooltip(ui, hand, rect, said);
+  const Interaction response = interact(ui, card, rect, {.below_others = true});
+  if (response.hovered) tooltip(ui, response, rect, said);
 }
 
 void LevelsView::draw_arrows(const PanelContext& context, const Rect& area, const DeviceLevels& levels,

@@ -391,24 +391,25 @@ void RoofPlot::draw_labels(const PanelContext& context) const {
 void RoofPlot::handle_input(const PanelContext& context, const Shown& shown) {
   Ui& ui = context.ui;
   const RoofLayout::Dot* hovered = nullptr;
-  const Interaction hand = interact(ui, "roofline.plot", plot_, {.below_others = true});
+  const Interaction response = interact(ui, "roofline.plot", plot_, {.below_others = true});
   const Point pointer = {ui.input().mouse.x - plot_.x0, ui.input().mouse.y - plot_.y0};
   for (const RoofLayout::Dot& dot : layout().dots) {
     const float reach = dot.radius + ui.px(2);
     ui.register_widget(fmt::format("roofline.point.{}", dot.number), on_screen(dot.box()));
-    if (hand.hovered && std::hypot(pointer.x - dot.at.x, pointer.y - dot.at.y) <= reach) hovered = &dot;  // the top one
+    if (response.hovered && std::hypot(pointer.x - dot.at.x, pointer.y - dot.at.y) <= reach)
+      hovered = &dot;  // the top one
   }
   const auto number = hovered == nullptr ? std::nullopt : std::optional(hovered->number);
   if (number != hovered_) hovered_since_s_ = ui.time();
   hovered_ = number;
   if (hovered == nullptr) return;
-  set_cursor(Cursor::hand);
+  set_cursor(Cursor::response);
   ui.draw()->AddCircle(point_of(on_screen(hovered->at)), hovered->radius + ui.px(1), ui.colour(Colour::text2), 32,
                        ui.px(1));
-  if (hand.pressed || hand.double_clicked) {
+  if (response.pressed || response.double_clicked) {
     select_target(context, hovered->events, false);
     const TimeRange& stretch = hovered->point->stretch;
-    if (hand.double_clicked && !stretch.empty()) show_stretch(context.tab, stretch.begin_ns, stretch.end_ns);
+    if (response.double_clicked && !stretch.empty()) show_stretch(context.tab, stretch.begin_ns, stretch.end_ns);
   }
   // Pictures stand still: they show no card.
   const double rested = ui.time() - hovered_since_s_;
@@ -461,9 +462,9 @@ void RoofPlot::draw_foot(const PanelContext& context, Rect row) const {
       text(format_duration(static_cast<double>(layout().longest_ns) * part), Colour::text2);
     }
   }
-  const Interaction hand = interact(ui, "roofline.unplaced", row, {.below_others = true});
+  const Interaction response = interact(ui, "roofline.unplaced", row, {.below_others = true});
   draw_text(ui, row, counted, kHintTextRight);
-  if (hand.hovered && !counted.empty()) tooltip(ui, hand, row, counted);
+  if (response.hovered && !counted.empty()) tooltip(ui, response, row, counted);
 }
 
 bool PeaksEditor::draw(const PanelContext& context, Rect area, const PeakList& peaks) {
@@ -496,25 +497,25 @@ void PeaksEditor::draw_row(const PanelContext& context, Rect row, const PeakList
   if (!field.touched) field.text = peak.value ? format_value(*peak.value, peak.unit) : "";
   draw_text(ui, row.cut_left(ui.px(kTitleWidth)), peak.title);
   const std::string name = "roofline.peak." + peak.what;
-  const TextInputResult hand =
+  const TextInputResult response =
       text_input(ui, name, row.cut_left(ui.px(kFieldWidth)).middle(ui.px(size::kControl)), field.text,
                  {.placeholder = std::string_view(peak.unit),
                   .mono = true,
                   .error = !field.error.empty(),
                   .focus_now = std::exchange(field.refocus, false)});
-  if (hand.changed) {
+  if (response.changed) {
     field.touched = true;
     field.error.clear();
   }
-  if (hand.cancelled) field = {};
-  if (hand.submitted) enter(context, peaks, peak, field);
+  if (response.cancelled) field = {};
+  if (response.submitted) enter(context, peaks, peak, field);
   row.cut_left(ui.px(4));
   const Rect reset = row.cut_left(ui.px(size::kControl)).middle(ui.px(size::kControl));
   if (peak.origin == PeakOrigin::user) {
     const std::string back = peak.built_in ? fmt::format("Back to {}", format_value(*peak.built_in, peak.unit))
                                            : std::string("Forget it: nothing is built in");
     if (icon_button(ui, name + ".reset", reset, icon::kUndo, back)) {
-      told(context, book_.forget(peaks.model, peak.what));
+      reported(context, book_.forget(peaks.model, peak.what));
       field = {};
     }
   }
@@ -526,7 +527,7 @@ void PeaksEditor::draw_row(const PanelContext& context, Rect row, const PeakList
 
 void PeaksEditor::enter(const PanelContext& context, const PeakList& peaks, const Peak& peak, Field& field) {
   if (trimmed(field.text).empty()) {
-    told(context, book_.forget(peaks.model, peak.what));
+    reported(context, book_.forget(peaks.model, peak.what));
     field = {};
     return;
   }
@@ -537,11 +538,11 @@ void PeaksEditor::enter(const PanelContext& context, const PeakList& peaks, cons
     field.refocus = true;
     return;
   }
-  told(context, book_.enter({peaks.model, peak.what, *value}));
+  reported(context, book_.enter({peaks.model, peak.what, *value}));
   field = {};
 }
 
-void PeaksEditor::told(const PanelContext& context, const Result<void>& done) const {
+void PeaksEditor::reported(const PanelContext& context, const Result<void>& done) const {
   if (!done) context.actions.notify(Severity::warning, done.message());
 }
 

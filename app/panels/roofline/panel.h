@@ -171,7 +171,7 @@ class PeaksEditor {
   };
   void draw_row(const PanelContext& context, render::Rect row, const PeakList& peaks, const Peak& peak);
   void enter(const PanelContext& context, const PeakList& peaks, const Peak& peak, Field& field);
-  void told(const PanelContext& context, const Result<void>& done) const;
+  void reported(const PanelContext& context, const Result<void>& done) const;
 
   PeakBook& book_;
   std::string model_;                    // that the fields are of

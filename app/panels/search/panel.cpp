@@ -329,10 +329,10 @@ void SearchPanel::draw_found(const PanelContext& context, Rect row, Rect& below)
     count = hit_count_text(tab) + (tab.choices.filter.empty() ? "" : " in the filter");
   const bool steps = error.empty() && hits != nullptr && hits->total() > 0;
   // The number is whole, whatever the search leaves for it.
-  const float kept =
+  const float retained =
       text_width(ui, TextStyle::body, count) + ui.px(16) + (steps ? 2 * ui.px(size::kSmallControl + 4) + ui.px(4) : 0);
   const float width =
-      std::min(text_width(ui, TextStyle::mono_strong, tab.choices.search), std::max(row.width() - kept, ui.px(40)));
+      std::min(text_width(ui, TextStyle::mono_strong, tab.choices.search), std::max(row.width() - retained, ui.px(40)));
   draw_text(ui, row.cut_left(width), tab.choices.search, {.style = TextStyle::mono_strong});
   row.cut_left(ui.px(16));
   if (steps) draw_steps(context, row);

@@ -176,7 +176,7 @@ class ColumnDrawing {
 
  private:
   void draw_head(Rect head) {
-    const Interaction hand = interact(ui_, name_, head);
+    const Interaction response = interact(ui_, name_, head);
     const float value = text_width(ui_, TextStyle::mono_strong, column_.value);
     const Rect right = head.cut_right(std::min(value + 1, head.width()));
     head.cut_right(ui_.px(8));
@@ -184,8 +184,8 @@ class ColumnDrawing {
     draw_text(
         ui_, right, column_.value,
         {.style = TextStyle::mono_strong, .colour = stale_ ? Colour::text3 : Colour::text1, .align = Align::right});
-    if (!column_.exact.empty()) tooltip(ui_, hand, head, column_.title + "\n" + column_.exact);
-    if (hand.clicked && !column_.exact.empty()) result_.copy = column_.exact;
+    if (!column_.exact.empty()) tooltip(ui_, response, head, column_.title + "\n" + column_.exact);
+    if (response.clicked && !column_.exact.empty()) result_.copy = column_.exact;
   }
 
   [[nodiscard]] float room_of(const VisibleRow& row, float width, bool with_bar) const {
@@ -213,8 +213,8 @@ class ColumnDrawing {
 
   void draw_row(Rect row, std::size_t index) {
     const VisibleRow& content = column_.rows[index];
-    const Interaction hand = interact(ui_, name_ + ".row." + std::to_string(index), row);
-    if (hand.hovered) fill(ui_, row.inset(-ui_.px(4), 0), ui_.colour(Colour::bg3), size::kChipRadius);
+    const Interaction response = interact(ui_, name_ + ".row." + std::to_string(index), row);
+    if (response.hovered) fill(ui_, row.inset(-ui_.px(4), 0), ui_.colour(Colour::bg3), size::kChipRadius);
     const Rect whole = row;
     const Rect value = row.cut_right(std::min(values_ + 1, row.width()));
     row.cut_right(ui_.px(kBetween));
@@ -229,7 +229,7 @@ class ColumnDrawing {
     }
     const float used =
         draw_text(ui_, row, text_for(content, row.width()),
-                  {.colour = hand.hovered ? Colour::text1 : Colour::text2, .fit = Fit::middle, .beside = texts_});
+                  {.colour = response.hovered ? Colour::text1 : Colour::text2, .fit = Fit::middle, .beside = texts_});
     if (!content.detail.empty()) {
       Rect behind = row;
       behind.cut_left(used + ui_.px(8));
@@ -237,8 +237,8 @@ class ColumnDrawing {
     }
     draw_text(ui_, value, content.value,
               {.style = TextStyle::mono, .colour = stale_ ? Colour::text3 : Colour::text1, .align = Align::right});
-    tooltip(ui_, hand, whole, content.exact + (content.search.empty() ? "\nClick: copy" : "\nClick: select"));
-    if (!hand.clicked) return;
+    tooltip(ui_, response, whole, content.exact + (content.search.empty() ? "\nClick: copy" : "\nClick: select"));
+    if (!response.clicked) return;
     (content.search.empty() ? result_.copy : result_.search) = content.search.empty() ? content.exact : content.search;
   }
 
@@ -790,12 +790,12 @@ void SelectionPanel::draw_facts(const PanelContext& context, Rect area) const {
   for (std::size_t i = 0; i < facts.size(); ++i) {
     const Fact& fact = facts[i];
     const Rect row = rest.cut_top(row_height);
-    const Interaction hand = interact(ui, "selection.fact." + std::to_string(i), row);
-    if (hand.hovered) fill(ui, row, ui.colour(Colour::bg3), size::kChipRadius);
+    const Interaction response = interact(ui, "selection.fact." + std::to_string(i), row);
+    if (response.hovered) fill(ui, row, ui.colour(Colour::bg3), size::kChipRadius);
     draw_text(ui, row, fact.name, {.colour = Colour::text2});
     draw_text(ui, row, fact.value, {.style = TextStyle::mono, .align = Align::right});
-    tooltip(ui, hand, row, fact.exact + "\n" + fact.explanation + " Click: copy.");
-    if (hand.clicked) context.copy(fact.exact, std::string(fact.name) + ": " + fact.exact);
+    tooltip(ui, response, row, fact.exact + "\n" + fact.explanation + " Click: copy.");
+    if (response.clicked) context.copy(fact.exact, std::string(fact.name) + ": " + fact.exact);
   }
 }
 
@@ -884,8 +884,8 @@ void SelectionPanel::draw_bins(const PanelContext& context, Rect area) {
     for (std::size_t i = 0; i < bins.size(); ++i) {
       const Rect row = rest.cut_top(row_height);
       const std::string name = fmt::format("selection.{}.{}", sizes ? "sizes" : "durations", i);
-      const Interaction hand = interact(ui, name, row);
-      if (hand.hovered) fill(ui, row, ui.colour(Colour::bg4));
+      const Interaction response = interact(ui, name, row);
+      if (response.hovered) fill(ui, row, ui.colour(Colour::bg4));
       Rect part = row;
       draw_text(ui, part.cut_left(ui.px(72)), bin_label(bins[i], sizes), {.style = TextStyle::mono});
       draw_text(ui, part.cut_left(ui.px(60)), format_count(bins[i].count),
@@ -897,11 +897,11 @@ void SelectionPanel::draw_bins(const PanelContext& context, Rect area) {
           bar.x0 + bar.width() * static_cast<float>(static_cast<double>(bins[i].count) / static_cast<double>(most));
       fill(ui, bar, ui.colour(Colour::accent));
       const std::string unit = sizes ? " B" : " ns";
-      tooltip(ui, hand, row,
+      tooltip(ui, response, row,
               "From " + format_count(bins[i].begin) + unit + " to below " + format_count(bins[i].end) + unit + ": " +
                   format_count(bins[i].count) + (bins[i].count == 1 ? " event" : " events") + ", busy " +
                   format_time_exact(bins[i].busy_ns));
-      if (!hand.clicked) continue;
+      if (!response.clicked) continue;
       const auto search = sizes ? search_of_sizes(*context.tab.snapshot, bins[i]) : search_of_durations(bins[i]);
       if (search) select(context, *search);
     }
@@ -922,7 +922,7 @@ void SelectionPanel::pin(const PanelContext& context) const {
   marker.end_ns = range.end_ns;
   marker.name = "Selection";
   put_marker(context.tab, std::move(marker));
-  context.actions.say("Pinned the selection as a span");
+  context.actions.inform("Pinned the selection as a span");
 }
 
 std::unique_ptr<Panel> make_selection_panel(const PanelParts&) { return std::make_unique<SelectionPanel>(); }

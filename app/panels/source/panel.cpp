@@ -107,7 +107,7 @@ void SourcePanel::step_hot(const PanelContext& context, int step) {
   }
   const auto last = static_cast<std::ptrdiff_t>(hot_.size()) - 1;
   if (at >= 0 && at <= last && (at + step < 0 || at + step > last)) {
-    return context.actions.say(step > 0 ? "No line costs less" : "No line costs more");
+    return context.actions.inform(step > 0 ? "No line costs less" : "No line costs more");
   }
   const std::uint32_t line = hot_[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(at + step, 0, last))] + 1;
   scroll_to_ = line;
@@ -145,10 +145,10 @@ void SourcePanel::draw_line(const PanelContext& context, std::size_t index, Rect
   Ui& ui = context.ui;
   const auto number = static_cast<std::uint32_t>(index + 1);
   const std::string name = "source.line." + std::to_string(number);
-  const Interaction hand = interact(ui, name, row, {.disabled = false, .below_others = true});
+  const Interaction response = interact(ui, name, row, {.disabled = false, .below_others = true});
   const bool lit = lit_ && lit_->line == number && same_source(lit_->path, file_->path);
   const bool found = std::binary_search(found_.begin(), found_.end(), static_cast<std::uint32_t>(index));
-  if (lit || hand.hovered) fill(ui, row, ui.colour(lit ? Colour::accent_bg : Colour::bg3));
+  if (lit || response.hovered) fill(ui, row, ui.colour(lit ? Colour::accent_bg : Colour::bg3));
   if (found) {
     const Rect mark{row.x0 + ui.px(kCostWidth + kSourceTextBarWidth + 8 + 6), row.y0, row.x1, row.y1};
     const bool here = found_[found_at_] == index;
@@ -169,9 +169,9 @@ void SourcePanel::draw_line(const PanelContext& context, std::size_t index, Rect
     }
     x += text_width(ui, TextStyle::mono, text);
   }
-  if (hand.hovered) set_cursor(Cursor::hand);
-  if (hand.clicked) light_line(context, {recorded_path(number), number});
-  if (hand.double_clicked) fit_when_ready_ = true;
+  if (response.hovered) set_cursor(Cursor::response);
+  if (response.clicked) light_line(context, {recorded_path(number), number});
+  if (response.double_clicked) fit_when_ready_ = true;
 }
 
 // The findings that cost a line of this file most.
@@ -205,7 +205,7 @@ void SourcePanel::draw_warning(const PanelContext& context, std::size_t index, c
   Rect inside = place.inset(ui.px(6), 0);
   draw_icon(ui, inside.cut_left(ui.px(18)), icon::kWarning, ui.colour(Colour::warning_line), TextStyle::icon12);
   draw_text(ui, inside, first->tab, {.style = TextStyle::small, .colour = Colour::warning, .fit = Fit::clip});
-  if (touch.hovered) set_cursor(Cursor::hand);
+  if (touch.hovered) set_cursor(Cursor::response);
   tooltip(ui, touch, place, all);
   if (!touch.clicked) return;
   context.tab.chosen_warning = first->key;
@@ -286,14 +286,14 @@ const std::array<SourcePanel::PageName, 3> SourcePanel::kTablePages = {
 void SourcePanel::begin(const PanelContext& context) {
   const auto& sources = context.tab.snapshot->sources;
   if (!std::exchange(begun_, true)) {
-    const std::string kept = kept_value(context.tab, kSourcePageKey);
+    const std::string retained = retained_value(context.tab, kSourcePageKey);
     for (const PageName& page : kTablePages) {
-      if (kept != page.id) continue;
+      if (retained != page.id) continue;
       page_ = page.page;
       page_chosen_ = true;
     }
-    if (kept.starts_with("text ")) {
-      if (const auto found = find_source(sources, std::string_view(kept).substr(5))) open_text(sources[*found]);
+    if (retained.starts_with("text ")) {
+      if (const auto found = find_source(sources, std::string_view(retained).substr(5))) open_text(sources[*found]);
     }
   }
   if (!page_chosen_ && page_ != Page::text && !sources.empty()) {
@@ -503,12 +503,12 @@ void SourcePanel::draw_choice(const PanelContext& context, Rect& row) {
   const float caret = ui.px(16);
   const float width = std::min(text_width(ui, TextStyle::heading, title) + caret, row.width());
   Rect place = row.cut_left(width).middle(ui.px(size::kControl));
-  const Interaction hand = interact(ui, "source.file", place);
-  if (hand.hovered) {
-    set_cursor(Cursor::hand);
+  const Interaction response = interact(ui, "source.file", place);
+  if (response.hovered) {
+    set_cursor(Cursor::response);
     fill(ui, place.inset(-ui.px(4), 0), ui.colour(Colour::bg3), size::kChipRadius);
   }
-  if (hand.clicked) open_menu_below(ui, "source.files", place);
+  if (response.clicked) open_menu_below(ui, "source.files", place);
   draw_icon(ui, place.cut_right(caret), icon::kCaretDown, ui.colour(Colour::text2));
   draw_text(ui, place, title, {.style = TextStyle::heading, .fit = Fit::middle});
 
@@ -547,11 +547,11 @@ void SourcePanel::show_page(const PanelContext& context, Page page, const std::s
     page_ = Page::lines;
     narrow_ = path;
   }
-  std::string kept = page_ == Page::text ? "text " + file_->path : "";
+  std::string retained = page_ == Page::text ? "text " + file_->path : "";
   for (const PageName& each : kTablePages) {
-    if (each.page == page_) kept = each.id;
+    if (each.page == page_) retained = each.id;
   }
-  keep_value(context.tab, kSourcePageKey, kept);
+  keep_value(context.tab, kSourcePageKey, retained);
 }
 
 void SourcePanel::choose_folder(const PanelContext& context) const {
@@ -584,10 +584,10 @@ void SourcePanel::take_stored(const PanelContext& context) {
                                   storing_from_ + ": none of the " + format_count(stored->missing) +
                                       " source files is below this folder; choose the one that holds them");
   }
-  note_kept_change(context.tab);
-  context.actions.say("Stored " + format_count(stored->found) +
-                      (stored->found == 1 ? " source file, " : " source files, ") + format_count(stored->missing) +
-                      " not found");
+  note_retained_change(context.tab);
+  context.actions.inform("Stored " + format_count(stored->found) +
+                         (stored->found == 1 ? " source file, " : " source files, ") + format_count(stored->missing) +
+                         " not found");
   all_.reset();  // which texts there are has changed
   if (page_ != Page::text) page_chosen_ = false;
 }

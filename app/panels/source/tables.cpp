@@ -357,9 +357,9 @@ void SourcePanel::draw_figures(const PanelContext& context, Rect area) {
     draw_text(ui, cell.cut_top(ui.px(22)), figures[i].label, {.colour = Colour::text2});
     draw_text(ui, cell.cut_top(ui.px(22)), figures[i].value,
               {.style = TextStyle::mono, .colour = figures[i].colour, .fit = Fit::middle});
-    const Interaction hand = interact(ui, std::string("source.figure.") + figures[i].label, whole);
-    tooltip(ui, hand, whole, figures[i].explanation);
-    if (hand.clicked) context.copy(figures[i].value, std::string(figures[i].label) + ": " + figures[i].value);
+    const Interaction response = interact(ui, std::string("source.figure.") + figures[i].label, whole);
+    tooltip(ui, response, whole, figures[i].explanation);
+    if (response.clicked) context.copy(figures[i].value, std::string(figures[i].label) + ": " + figures[i].value);
   }
 }
 

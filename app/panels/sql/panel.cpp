@@ -81,7 +81,7 @@ void show_place(SessionTab& tab, const PanelActions& actions, const SqlRowPlace&
     select_event(tab, *place.event);
     actions.reveal(*place.event);
     if (fit) {
-      tab.events->when_known(EventWish::view, {*place.event}, [&tab, id = *place.event] {
+      tab.events->when_known(EventIntent::view, {*place.event}, [&tab, id = *place.event] {
         if (const EventRecord* event = tab.events->find(id)) show_stretch(tab, event->begin_ns, event->end_ns);
       });
     }
@@ -91,7 +91,7 @@ void show_place(SessionTab& tab, const PanelActions& actions, const SqlRowPlace&
     long_enough ? show_stretch(tab, *place.begin_ns, *place.end_ns)
                 : tab.show({static_cast<double>(*place.begin_ns - half), static_cast<double>(*place.begin_ns + half)});
   } else if (fit) {
-    actions.say("This row names neither an event (id) nor a time (ts_ns)");
+    actions.inform("This row names neither an event (id) nor a time (ts_ns)");
   }
 }
 
@@ -228,12 +228,12 @@ void SqlPanel::draw_name(const PanelContext& context, Rect row) {
   const TextInputResult typed = text_input(
       ui, "sql.name", row.middle(ui.px(size::kControl)), name_,
       {.placeholder = "Name of the query", .icon = icon::kStar, .focus_now = std::exchange(focus_now_, false)});
-  const bool kept = button(ui, "sql.keep", keep_rect, keep) || (typed.submitted && !name_.empty());
-  if (kept) {
+  const bool retained = button(ui, "sql.keep", keep_rect, keep) || (typed.submitted && !name_.empty());
+  if (retained) {
     if (auto done = book_.save({name_, text_}); !done) context.actions.notify(Severity::warning, done.message());
-    context.actions.say("Saved the query " + name_);
+    context.actions.inform("Saved the query " + name_);
   }
-  if (kept || typed.cancelled || button(ui, "sql.name_cancel", cancel_rect, cancel)) naming_ = false;
+  if (retained || typed.cancelled || button(ui, "sql.name_cancel", cancel_rect, cancel)) naming_ = false;
 }
 
 void SqlPanel::draw_editor(const PanelContext& context, const Rect& area) {
@@ -293,11 +293,11 @@ void SqlPanel::draw_candidates(const PanelContext& context, Rect area) {
   for (std::size_t i = 0; i < completion_.candidates.size(); ++i) {
     const SqlCandidate& candidate = completion_.candidates[i];
     Rect row = rest.cut_top(height);
-    const Interaction hand = interact(ui, "sql.candidate." + std::to_string(i), row);
+    const Interaction response = interact(ui, "sql.candidate." + std::to_string(i), row);
     const bool chosen = typing_ && i == candidate_;
     if (chosen) scroll.show(row);
-    if (chosen || hand.hovered) fill(ui, row, ui.colour(chosen ? Colour::accent_bg : Colour::bg3), 3);
-    if (hand.pressed) {
+    if (chosen || response.hovered) fill(ui, row, ui.colour(chosen ? Colour::accent_bg : Colour::bg3), 3);
+    if (response.pressed) {
       insert_candidate(i);
       focus_now_ = true;
     }
@@ -311,7 +311,7 @@ void SqlPanel::draw_candidates(const PanelContext& context, Rect area) {
 }
 
 void SqlPanel::ask(const PanelContext& context) {
-  if (auto kept = book_.remember(text_); !kept) context.actions.notify(Severity::warning, kept.message());
+  if (auto retained = book_.remember(text_); !retained) context.actions.notify(Severity::warning, retained.message());
   console_.run(context.tab, text_, wanted_filter(context.tab));
   table_.forget_cursor();
 }
@@ -368,16 +368,16 @@ void SqlPanel::draw_answer_head(const PanelContext& context, const SqlAnswer& an
 }
 
 void SqlPanel::draw_rows(const PanelContext& context, const Rect& area) {
-  const AnswerTable::Hand hand =
+  const AnswerTable::Response response =
       table_.draw(context, "sql.rows", area, answer_rows(console_.shared_answer()), console_.answer()->sql);
-  if (hand.clicked) show_row(context, *hand.clicked, false);
-  if (hand.double_clicked) show_row(context, *hand.double_clicked, true);
+  if (response.clicked) show_row(context, *response.clicked, false);
+  if (response.double_clicked) show_row(context, *response.double_clicked, true);
 }
 
 // Which event it means is found out by a worker.
 void SqlPanel::show_row(const PanelContext& context, std::size_t row, bool fit) const {
   context.tab.events->ask(
-      EventWish::selection,
+      EventIntent::selection,
       [answer = console_.shared_answer(), row](EventReader& reader, const TaskControl&) {
         return place_of_row(*answer, row, reader);
       },

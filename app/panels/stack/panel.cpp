@@ -248,8 +248,8 @@ void StackPanel::draw_head(const PanelContext& context, Rect head) {
   }
   head.cut_right(ui.px(8));
   Rect name = head.cut_top(head.height() / 2);
-  const Interaction hand = interact(ui, "stack.title", name);
-  if (hand.hovered) tooltip(ui, hand, name, title_);
+  const Interaction response = interact(ui, "stack.title", name);
+  if (response.hovered) tooltip(ui, response, name, title_);
   name.cut_left(draw_swatch(ui, name, ui.theme().slice(slot_)) + ui.px(8));
   draw_text(ui, name, title_, {.style = TextStyle::heading});
   const std::size_t count = calls_.rows.size();
@@ -276,11 +276,11 @@ void StackPanel::draw_row(const PanelContext& context, Part& part, const CallRow
   const Rect whole = place;
   const bool selected = row.event != kNoEvent && row.event == tab.selected;
   const bool leads = row.folded > 0 || !row.location.empty() || (row.event != kNoEvent && !selected);
-  const Interaction hand = interact(ui, name, place, {.disabled = !leads});
-  if (selected || hand.hovered) fill(ui, place, ui.colour(selected ? Colour::accent_bg : Colour::bg3));
-  if (hand.hovered) {
-    set_cursor(Cursor::hand);
-    if (row.folded == 0) tooltip(ui, hand, whole, place_text(row));
+  const Interaction response = interact(ui, name, place, {.disabled = !leads});
+  if (selected || response.hovered) fill(ui, place, ui.colour(selected ? Colour::accent_bg : Colour::bg3));
+  if (response.hovered) {
+    set_cursor(Cursor::response);
+    if (row.folded == 0) tooltip(ui, response, whole, place_text(row));
   }
   if (selected)
     fill(ui, {place.x0, place.y0, place.x0 + ui.px(size::kAccentLine), place.y1}, ui.colour(Colour::accent));
@@ -317,16 +317,16 @@ void StackPanel::draw_row(const PanelContext& context, Part& part, const CallRow
                    ui.px(8));
     draw_text(ui, place, row.text, {.style = TextStyle::mono, .colour = row.framework ? Colour::text3 : Colour::text1});
   }
-  if (hand.clicked && row.folded > 0) {
+  if (response.clicked && row.folded > 0) {
     if (!part.opened.erase(row.first)) part.opened.insert(row.first);
-  } else if (hand.clicked && !row.location.empty()) {
+  } else if (response.clicked && !row.location.empty()) {
     tab.selected_source = row.location;
     if (row.event != kNoEvent && !selected) {
       tab.related = {row.event};
       context.actions.reveal(row.event);
     }
     context.actions.show_panel("source");
-  } else if (hand.clicked) {
+  } else if (response.clicked) {
     const EventId event = row.event;
     select_event(tab, event);
     context.actions.reveal(event);

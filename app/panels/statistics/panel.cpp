@@ -47,7 +47,7 @@ class HistogramView {
 class StatisticsPanel final : public Panel {
  public:
   void draw(const PanelContext& context, const Rect& area) override;
-  [[nodiscard]] bool pending() const override { return table_kept_.task.valid() || details_kept_.task.valid(); }
+  [[nodiscard]] bool pending() const override { return table_retained_.task.valid() || details_retained_.task.valid(); }
 
  private:
   // What is grouped by what, and measured.
@@ -95,8 +95,8 @@ class StatisticsPanel final : public Panel {
   };
   std::optional<Brush> brush_;
 
-  FilteredAnswer<StatisticsTable, TableChoice> table_kept_;
-  FilteredAnswer<ValueDetails, DetailChoice> details_kept_;
+  FilteredAnswer<StatisticsTable, TableChoice> table_retained_;
+  FilteredAnswer<ValueDetails, DetailChoice> details_retained_;
   std::shared_ptr<const StatisticsTable> table_;
   std::shared_ptr<const ValueDetails> details_;
   std::shared_ptr<const Listing> outliers_;          // of details_
@@ -260,7 +260,7 @@ void HistogramView::draw_quantiles(Ui& ui, const Plot& plot, const Shown& shown)
 
 std::optional<ValueRange> HistogramView::handle(Ui& ui, const Plot& plot, const Shown& shown) {
   const ValueBins& bins = shown.details.bins;
-  const Interaction hand = interact(ui, "statistics.histogram", plot.rect, {.no_focus = true});
+  const Interaction response = interact(ui, "statistics.histogram", plot.rect, {.no_focus = true});
   const std::size_t at = plot.bin_at(bins, ui.input().mouse.x);
   const auto mark = [&](double from, double to) {
     const Rect range{std::round(plot.x_of(from)), plot.rect.y0, std::round(plot.x_of(to)), plot.rect.y1};
@@ -268,28 +268,28 @@ std::optional<ValueRange> HistogramView::handle(Ui& ui, const Plot& plot, const 
     vertical_line(ui, range.x0, range.y0, range.y1, ui.colour(Colour::accent));
     vertical_line(ui, range.x1 - ui.px(1), range.y0, range.y1, ui.colour(Colour::accent));
   };
-  hovered_ = hand.hovered;
-  if (hand.pressed) drag_from_ = at;
-  if (hand.held && drag_from_) drag_to_ = at;
+  hovered_ = response.hovered;
+  if (response.pressed) drag_from_ = at;
+  if (response.held && drag_from_) drag_to_ = at;
   if (drag_from_ && *drag_from_ >= bins.size()) drag_from_.reset();  // other bins came meanwhile
   std::optional<ValueRange> brushed;
   if (drag_from_) {
     const std::size_t first = std::min({*drag_from_, drag_to_, bins.size() - 1});
     const std::size_t last = std::min(std::max(*drag_from_, drag_to_), bins.size() - 1);
     mark(bins.edges[first], bins.edges[last + 1]);
-    if (!hand.held) {
+    if (!response.held) {
       drag_from_.reset();
       brushed = ValueRange{bins.edges[first], bins.edges[last + 1]};
     }
   } else if (shown.brush) {
     mark(std::max(shown.brush->first, bins.edges.front()), std::min(shown.brush->second, bins.edges.back()));
   }
-  if (hand.hovered) {
+  if (response.hovered) {
     set_cursor(Cursor::resize_horizontal);
     const std::uint64_t count = bins.counts[at];
     const Rect bar{plot.x_of(bins.edges[at]), plot.rect.y0, plot.x_of(bins.edges[at + 1]), plot.rect.y1};
-    if (!hand.held) fill(ui, bar, ui.colour(Colour::bg3));
-    tooltip(ui, hand, bar,
+    if (!response.held) fill(ui, bar, ui.colour(Colour::bg3));
+    tooltip(ui, response, bar,
             fmt::format("{} to below {}: {} {}. Drag over bars to filter by them.",
                         format_value(bins.edges[at], shown.unit), format_value(bins.edges[at + 1], shown.unit),
                         format_count(count), count == 1 ? "event" : "events"));
@@ -337,7 +337,7 @@ void StatisticsPanel::take_answers(const PanelContext& context) {
   if (scope_ == Scope::visible) asked.within.range = tab.view.whole_ns();
   if (scope_ == Scope::selection && scope_.selection()) asked.within = *scope_.selection();
   table_ = context.analysis().ask_of(
-      table_kept_, wanted, asked, [wanted, asked](const QueryContext& query) -> FoundAnswer<StatisticsTable> {
+      table_retained_, wanted, asked, [wanted, asked](const QueryContext& query) -> FoundAnswer<StatisticsTable> {
         auto made = TRY(
             statistics_table(query, {wanted, asked.choice.by, asked.choice.value}, asked.choice.also_ns, asked.within));
         return std::make_shared<const StatisticsTable>(std::move(made));
@@ -349,7 +349,7 @@ void StatisticsPanel::take_answers(const PanelContext& context) {
       without_term(wanted, brush(tab) ? std::optional(brush_->term) : std::optional<FilterTerm>());
   const DetailChoice detail{choice_, scale_, keys_};
   details_ = context.analysis().ask_of(
-      details_kept_, unbrushed, detail,
+      details_retained_, unbrushed, detail,
       [unbrushed, detail, known = table_->statistics](const QueryContext& query) -> FoundAnswer<ValueDetails> {
         return value_details(query, {unbrushed, detail.choice.by, detail.choice.value}, detail.scale,
                              detail.keys ? &*detail.keys : nullptr, known);
@@ -381,7 +381,7 @@ void StatisticsPanel::draw(const PanelContext& context, const Rect& area) {
 bool StatisticsPanel::draw_state(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   const std::string& wrong =
-      table_kept_.error.empty() ? context.analysis().mask_error(MaskUse::filter) : table_kept_.error;
+      table_retained_.error.empty() ? context.analysis().mask_error(MaskUse::filter) : table_retained_.error;
   if (!wrong.empty()) {
     if (empty_state(ui, "statistics.wrong", area, icon::kWarning, wrong, "Group by name")) choose({});
     return false;
@@ -400,10 +400,10 @@ bool StatisticsPanel::draw_state(const PanelContext& context, const Rect& area) 
 
 // After 100 ms a bar on top says how much is done.
 void StatisticsPanel::draw_progress(const PanelContext& context, const Rect& area) const {
-  if (!table_kept_.task.valid()) return;
+  if (!table_retained_.task.valid()) return;
   Ui& ui = context.ui;
-  const auto share = table_kept_.share();
-  if (!share || !table_kept_.stale()) return;
+  const auto share = table_retained_.share();
+  if (!share || !table_retained_.stale()) return;
   fill(ui, {area.x0, area.y0 - ui.px(2), area.x0 + area.width() * static_cast<float>(*share), area.y0},
        ui.colour(Colour::accent));
 }
@@ -487,7 +487,7 @@ void StatisticsPanel::draw_head(const PanelContext& context, Rect head) {
   if (head.width() < width) return;
   segmented(ui, "statistics.shown", head.cut_left(width).middle(ui.px(size::kControl)), kinds, shown_);
   head.cut_left(ui.px(12));
-  const bool stale = table_kept_.stale();
+  const bool stale = table_retained_.stale();
   std::string text = fmt::format("{} {}, {} events, total {}", format_count(statistics.rows.size()),
                                  statistics.rows.size() == 1 ? "row" : "rows", format_count(statistics.all.count),
                                  format_value(statistics.all.total, statistics.unit));
@@ -498,8 +498,8 @@ void StatisticsPanel::draw_head(const PanelContext& context, Rect head) {
 
 void StatisticsPanel::draw_table(const PanelContext& context, const Rect& area) {
   const std::shared_ptr<const Listing> listing(table_, &table_->listing);
-  const AnswerTable::Hand hand = rows_.draw(context, "statistics.rows", area, listing);
-  const std::optional<std::size_t> row = hand.double_clicked ? hand.double_clicked : hand.clicked;
+  const AnswerTable::Response response = rows_.draw(context, "statistics.rows", area, listing);
+  const std::optional<std::size_t> row = response.double_clicked ? response.double_clicked : response.clicked;
   const Statistics& statistics = *table_->statistics;
   // The last row then stands for many groups, which have no spread of their own.
   const std::size_t groups = statistics.rows.size() - (statistics.has_rest ? 1 : 0);
@@ -510,9 +510,9 @@ void StatisticsPanel::draw_table(const PanelContext& context, const Rect& area) 
 
 void StatisticsPanel::draw_outliers(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
-  if (!details_kept_.error.empty() || !outliers_ || outliers_->rows.row_count() == 0) {
-    const std::string_view sentence = !details_kept_.error.empty() ? std::string_view(details_kept_.error)
-                                      : outliers_                  ? "No event lies far from the others of its group."
+  if (!details_retained_.error.empty() || !outliers_ || outliers_->rows.row_count() == 0) {
+    const std::string_view sentence = !details_retained_.error.empty() ? std::string_view(details_retained_.error)
+                                      : outliers_ ? "No event lies far from the others of its group."
                                                   : "Looking for events that lie far from the others ...";
     if (empty_state(ui, "statistics.none_far", area, icon::kBarChart, sentence, "Show the groups")) shown_ = 0;
     return;
@@ -523,10 +523,10 @@ void StatisticsPanel::draw_outliers(const PanelContext& context, const Rect& are
 void StatisticsPanel::draw_spread(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
   Rect head = area.cut_top(ui.px(28));
-  if (!details_kept_.error.empty())
-    return empty_sentence(ui, "statistics.no_spread", area, icon::kWarning, details_kept_.error);
+  if (!details_retained_.error.empty())
+    return empty_sentence(ui, "statistics.no_spread", area, icon::kWarning, details_retained_.error);
   if (!details_) return;
-  const bool stale = details_kept_.stale();
+  const bool stale = details_retained_.stale();
   const std::array<Segment, 2> scales = {{{.label = "linear"}, {.label = "log"}}};
   int scale = scale_ == BinScale::linear ? 0 : 1;
   const Rect place = head.cut_right(segmented_width(ui, scales)).middle(ui.px(size::kSmallControl));

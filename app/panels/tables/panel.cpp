@@ -35,7 +35,7 @@ class LifeStrip {
     TimeRange range;
     bool operator==(const LifeQuestion&) const = default;
   };
-  FilteredAnswer<TensorLife, LifeQuestion> kept_;
+  FilteredAnswer<TensorLife, LifeQuestion> retained_;
   // Where it lies, in the pools of a state of the memory.
   struct Stays {
     std::shared_ptr<const MemoryUsage> usage;
@@ -52,12 +52,12 @@ class LifeStrip {
   [[nodiscard]] bool any_other_events() const noexcept { return any_events() && life_->events > life_->transfers; }
   [[nodiscard]] std::vector<std::uint32_t> pools() const;
   [[nodiscard]] const std::string& error() const noexcept {
-    return kept_.error.empty() ? stays_kept_.error : kept_.error;
+    return retained_.error.empty() ? stays_retained_.error : retained_.error;
   }
   [[nodiscard]] std::string hint(const PanelContext& context) const;
-  void take_hand(const PanelContext& context, const Rect& plot, const TimeRange& range) const;
+  void take_response(const PanelContext& context, const Rect& plot, const TimeRange& range) const;
 
-  KeptAnswer<Stays, StaysQuestion> stays_kept_;
+  RetainedAnswer<Stays, StaysQuestion> stays_retained_;
   std::shared_ptr<const TensorLife> life_;
   std::shared_ptr<const Stays> stays_;
 };
@@ -164,17 +164,17 @@ std::vector<std::uint32_t> LifeStrip::pools() const {
 float LifeStrip::height(const PanelContext& context, const std::string& name, const EventFilter& events) {
   SessionAnalysis& analysis = context.analysis();
   const TimeRange range = life_range(context.tab);
-  life_ = analysis.ask_of(kept_, events, LifeQuestion{range},
+  life_ = analysis.ask_of(retained_, events, LifeQuestion{range},
                           [range](const QueryContext& query) { return tensor_life(query, range, kLifeCells); });
   const StaysQuestion wanted{analysis.memory(), name, context.tab.snapshot->end_ns};
   stays_.reset();
   if (wanted.usage) {
-    const auto found = analysis.ask(stays_kept_, wanted, {.ages = false, .tells_itself = true},
+    const auto found = analysis.ask(stays_retained_, wanted, {.ages = false, .tells_itself = true},
                                     [wanted](const QueryContext&) -> FoundAnswer<Stays> {
                                       return std::make_shared<const Stays>(
                                           Stays{wanted.usage, tensor_stays(*wanted.usage, wanted.name, wanted.end_ns)});
                                     });
-    if (stays_kept_.value_key.name == name) stays_ = found;  // another tensor lies elsewhere
+    if (stays_retained_.value_key.name == name) stays_ = found;  // another tensor lies elsewhere
   }
   if (!error().empty()) return kLifeHead + kLifeFoot;
   const std::size_t rows = pools().size() + (any_transfers() ? 1 : 0) + (any_other_events() ? 1 : 0);
@@ -191,7 +191,7 @@ void LifeStrip::draw_row(const PanelContext& context, Rect row, const std::strin
 }
 
 std::string LifeStrip::hint(const PanelContext& context) const {
-  if (kept_.stale()) return "looking ...";
+  if (retained_.stale()) return "looking ...";
   std::string text;
   if (any_transfers())
     text = fmt::format("{} of {}", counted(life_->transfers, "transfer"), format_bytes(life_->bytes));
@@ -251,23 +251,23 @@ void LifeStrip::draw(const PanelContext& context, const Rect& area, const std::s
   constexpr unsigned kMovedSlot = 1, kUsedSlot = 0;
   if (any_transfers()) draw_row(context, rest.cut_top(ui.px(kLifeRow)), "moved", cells(life_->moved, kMovedSlot));
   if (any_other_events()) draw_row(context, rest.cut_top(ui.px(kLifeRow)), "worked on", cells(life_->used, kUsedSlot));
-  take_hand(context, {rows.x0 + ui.px(kLifeLabels), rows.y0, rows.x1, rest.y0}, range);
+  take_response(context, {rows.x0 + ui.px(kLifeLabels), rows.y0, rows.x1, rest.y0}, range);
 }
 
-void LifeStrip::take_hand(const PanelContext& context, const Rect& plot, const TimeRange& range) const {
+void LifeStrip::take_response(const PanelContext& context, const Rect& plot, const TimeRange& range) const {
   Ui& ui = context.ui;
   SessionTab& tab = context.tab;
-  const Interaction hand = interact(ui, "tables.life", plot, {.no_focus = true});
-  if (!hand.hovered) return;
+  const Interaction response = interact(ui, "tables.life", plot, {.no_focus = true});
+  if (!response.hovered) return;
   const double share =
       static_cast<double>(ui.input().mouse.x - plot.x0) / static_cast<double>(std::max(1.0F, plot.width()));
   const std::int64_t at = range.begin_ns + std::llround(share * static_cast<double>(range.length_ns()));
   tab.cursor_ns = at;
   vertical_line(ui, ui.input().mouse.x, plot.y0, plot.y1, ui.colour(Colour::accent));
-  tooltip(ui, hand, plot,
+  tooltip(ui, response, plot,
           fmt::format("{} since the start; double click shows the time of all its events",
                       format_duration(at - tab.snapshot->begin_ns)));
-  if (hand.double_clicked && any_events() && life_->touched)
+  if (response.double_clicked && any_events() && life_->touched)
     show_stretch(tab, life_->touched->begin_ns, life_->touched->end_ns);
 }
 
@@ -319,9 +319,10 @@ void TablesPanel::draw_list(const PanelContext& context, const Rect& area) {
   std::optional<std::string> wanted;
   const auto entry = [&](const std::string& name, std::string_view title, const std::string& count) {
     Rect row = rest.cut_top(height);
-    const Interaction hand = interact(ui, "tables.list." + name, row);
-    if (chosen_ == name || hand.hovered) fill(ui, row, ui.colour(chosen_ == name ? Colour::accent_bg : Colour::bg3));
-    if (hand.pressed) wanted = name;
+    const Interaction response = interact(ui, "tables.list." + name, row);
+    if (chosen_ == name || response.hovered)
+      fill(ui, row, ui.colour(chosen_ == name ? Colour::accent_bg : Colour::bg3));
+    if (response.pressed) wanted = name;
     row = padded(ui, row);
     const Rect number = row.cut_right(text_width(ui, TextStyle::mono_small, count));
     draw_text(ui, number, count, kMonoHintRight);
@@ -431,19 +432,20 @@ void TablesPanel::draw_rows(const PanelContext& context, Rect area) {
       note.title = name == "key" ? "Fact" : "Value";
     }
   }
-  const AnswerTable::Hand hand = rows_.draw(context, "tables.rows", area, answer_rows(console_.shared_answer()), asked_,
-                                            std::move(notes), [this](std::size_t row) { return pointed_row_ == row; });
+  const AnswerTable::Response response =
+      rows_.draw(context, "tables.rows", area, answer_rows(console_.shared_answer()), asked_, std::move(notes),
+                 [this](std::size_t row) { return pointed_row_ == row; });
   if (!life.empty()) life_.draw(context, life, life_of);
-  if (hand.clicked) select_row(context, *hand.clicked);
+  if (response.clicked) select_row(context, *response.clicked);
 }
 
 void TablesPanel::select_row(const PanelContext& context, std::size_t row) const {
   if (schema_ == nullptr) return;  // facts speak of no events
   const std::string name = text_of(console_.answer()->result.at(row, 0));
   const std::optional<EventFilter> events = events_of_row(*context.tab.snapshot, name);
-  if (!events) return context.actions.say("This row has no name to find events by");
+  if (!events) return context.actions.inform("This row has no name to find events by");
   context.tab.region = *events;
-  context.actions.say("Selected the events of " + name);
+  context.actions.inform("Selected the events of " + name);
 }
 
 void TablesPanel::draw_fields(const PanelContext& context, const Rect& area) {
@@ -474,8 +476,9 @@ void TablesPanel::draw_fields(const PanelContext& context, const Rect& area) {
     if (column == 1) return {.text = text_of(result.at(0, field)), .fit = Fit::middle, .link = names_events(field)};
     return {.text = known == nullptr ? "" : known->explanation, .colour = Colour::text3, .style = TextStyle::small};
   };
-  const TableResult hand = table(context.ui, "tables.fields", area, columns, fields_.size(), content, fields_table_);
-  if (hand.clicked_link && names_events(fields_[*hand.clicked_link])) select_row(context, 0);
+  const TableResult response =
+      table(context.ui, "tables.fields", area, columns, fields_.size(), content, fields_table_);
+  if (response.clicked_link && names_events(fields_[*response.clicked_link])) select_row(context, 0);
 }
 
 // By its name, else by its title; a word that the glossary does not have is added with what stands where it was asked.

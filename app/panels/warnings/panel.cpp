@@ -260,29 +260,29 @@ void draw_hint(Ui& ui, const Rect& row, const std::string& hint, const std::stri
 
 void ErrorTables::draw_errors(const PanelContext& context, const Rect& area) {
   const auto& errors = report_->errors;
-  const TableResult hand =
+  const TableResult response =
       table(context.ui, "warnings.errors", area, error_columns(), errors.size(),
             [&](std::size_t row, std::size_t column) { return error_cell(errors[row], column); }, errors_,
             {.selected = [&](std::size_t row) { return errors[row].incident.event == chosen_; }});
-  const std::optional<std::size_t> row = hand.double_clicked ? hand.double_clicked : hand.clicked;
+  const std::optional<std::size_t> row = response.double_clicked ? response.double_clicked : response.clicked;
   if (!row) return;
   chosen_ = errors[*row].incident.event;
-  select_target(context, chosen_, hand.double_clicked.has_value());
+  select_target(context, chosen_, response.double_clicked.has_value());
 }
 
 void ErrorTables::draw_around(const PanelContext& context, const Rect& area, const ReportedError& error) {
   const Snapshot& snapshot = *context.tab.snapshot;
-  const TableResult hand = table(
+  const TableResult response = table(
       context.ui, "warnings.around", area, around_columns(), error.around.size(),
       [&](std::size_t row, std::size_t column) { return around_cell(snapshot, error, error.around[row], column); },
       around_, {.selected = [&](std::size_t row) { return context.tab.selected == error.around[row].event; }});
-  if (hand.clicked_link) {
-    const RanAround& ran = error.around[*hand.clicked_link];
+  if (response.clicked_link) {
+    const RanAround& ran = error.around[*response.clicked_link];
     context.tab.selected_source = ran.source.empty() ? error.source : ran.source;
     context.actions.show_panel("source");
   }
-  const std::optional<std::size_t> row = hand.double_clicked ? hand.double_clicked : hand.clicked;
-  if (row) select_target(context, error.around[*row].event, hand.double_clicked.has_value());
+  const std::optional<std::size_t> row = response.double_clicked ? response.double_clicked : response.clicked;
+  if (row) select_target(context, error.around[*row].event, response.double_clicked.has_value());
 }
 
 void ErrorTables::draw(const PanelContext& context, Rect area, const std::shared_ptr<const ErrorReport>& report) {
@@ -390,17 +390,17 @@ void WarningsPanel::draw_table(const PanelContext& context, const Rect& area, co
   const std::int64_t largest = std::ranges::max_element(advice.findings, [](const Finding& a, const Finding& b) {
                                  return a.saving_ns < b.saving_ns;
                                })->saving_ns;
-  const TableResult hand =
+  const TableResult response =
       table(ui, "warnings.table", area, finding_columns(), rows_.size(),
             [&](std::size_t row, std::size_t column) { return finding_cell(ui, finding_of(row), column, largest); },
             table_, {.selected = [&](std::size_t row) { return finding_of(row).key == context.tab.chosen_warning; }});
-  if (hand.sort_changed) order(advice);
-  if (hand.clicked_link) {
-    context.tab.selected_source = finding_of(*hand.clicked_link).source;
+  if (response.sort_changed) order(advice);
+  if (response.clicked_link) {
+    context.tab.selected_source = finding_of(*response.clicked_link).source;
     context.actions.show_panel("source");
   }
-  if (hand.clicked) choose(context, finding_of(*hand.clicked), false);
-  if (hand.double_clicked) choose(context, finding_of(*hand.double_clicked), true);
+  if (response.clicked) choose(context, finding_of(*response.clicked), false);
+  if (response.double_clicked) choose(context, finding_of(*response.double_clicked), true);
 }
 
 void WarningsPanel::draw_findings(const PanelContext& context, Rect area, const std::shared_ptr<const Advice>& advice) {
@@ -429,11 +429,11 @@ void WarningsPanel::draw_findings(const PanelContext& context, Rect area, const 
   }
   const auto chosen = std::ranges::find_if(advice->findings,
                                            [&](const Finding& each) { return each.key == context.tab.chosen_warning; });
-  const Finding& told = chosen == advice->findings.end() ? advice->findings.front() : *chosen;
+  const Finding& reported = chosen == advice->findings.end() ? advice->findings.front() : *chosen;
   const float card_width = ui.px(area.width() >= ui.px(kRoomy) ? kFindingCard : kNarrowCard);
   if (area.width() >= card_width + ui.px(kLeastFindings)) {
     const Rect card = cut_pane(ui, area, card_width);
-    if (draw_finding_card(context, told, card)) choose(context, told, true);
+    if (draw_finding_card(context, reported, card)) choose(context, reported, true);
   }
   draw_table(context, area, *advice);
 }

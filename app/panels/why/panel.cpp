@@ -62,7 +62,7 @@ class WhyPanel final : public Panel {
  public:
   void draw(const PanelContext& context, const Rect& area) override;
   void keep_up(const PanelContext& context) override;
-  [[nodiscard]] bool pending() const override { return kept_.task.valid() || replayed_.task.valid(); }
+  [[nodiscard]] bool pending() const override { return retained_.task.valid() || replayed_.task.valid(); }
 
  private:
   struct Found {
@@ -114,8 +114,8 @@ class WhyPanel final : public Panel {
   int page_ = 0;
   bool marks_ = true;
   ChangeList changes_;
-  FilteredAnswer<Found, EventFilter> kept_;
-  KeptAnswer<Replay, ReplayQuestion> replayed_;
+  FilteredAnswer<Found, EventFilter> retained_;
+  RetainedAnswer<Replay, ReplayQuestion> replayed_;
   std::shared_ptr<const Found> shown_;
   std::shared_ptr<const Found> drawn_;  // in the last frame that drew it
   std::shared_ptr<const Replay> replay_;
@@ -281,16 +281,16 @@ Result<std::shared_ptr<const ShownPath>> marks_of(const QueryContext& query, con
 }  // namespace
 
 void ChangeList::suggest(const std::vector<std::string>& texts) {
-  std::vector<ShownChange> kept;
+  std::vector<ShownChange> retained;
   for (const std::string& text : texts) {
     const auto known = std::ranges::find_if(changes_, [&](const ShownChange& each) { return each.text == text; });
-    kept.push_back({text, touched_ && known != changes_.end() && known->on, true});
+    retained.push_back({text, touched_ && known != changes_.end() && known->on, true});
   }
   for (const ShownChange& each : changes_) {
     const bool there = std::ranges::find(texts, each.text) != texts.end();
-    if (!there && (!each.suggested || (touched_ && each.on))) kept.push_back(each);
+    if (!there && (!each.suggested || (touched_ && each.on))) retained.push_back(each);
   }
-  changes_ = std::move(kept);
+  changes_ = std::move(retained);
   if (!touched_ && !changes_.empty()) changes_.front().on = true;  // so that there is something to see
 }
 
@@ -404,7 +404,7 @@ FoundAnswer<WhyPanel::Replay> WhyPanel::replay(const QueryContext& query, const 
   out.found = question.found;
   out.texts = question.texts;
   out.two = question.two;
-  KeptDetails details;
+  RetainedDetails details;
   const bool same = before && before->found == question.found;
   const auto known = [&](const std::string& text) -> const std::optional<ChangeSaving>* {
     const auto place = same ? std::ranges::find(before->texts, text) : before->texts.end();
@@ -461,14 +461,14 @@ FoundAnswer<WhyPanel::Replay> WhyPanel::replay(const QueryContext& query, const 
 
 void WhyPanel::ask(const PanelContext& context, const EventFilter& wanted) {
   const bool own_advice = scope_ != Scope::session;
-  shown_ = context.analysis().ask_of(kept_, wanted, wanted, [wanted, own_advice](const QueryContext& query) {
+  shown_ = context.analysis().ask_of(retained_, wanted, wanted, [wanted, own_advice](const QueryContext& query) {
     return find(query, wanted, own_advice);
   });
   context.tab.marked_path = marks_ && shown_ ? shown_->shown : nullptr;
 }
 
 void WhyPanel::keep_up(const PanelContext& context) {
-  if (context.tab.marked_path && !context.analysis().is_newest(kept_)) ask(context, kept_.key.filter);
+  if (context.tab.marked_path && !context.analysis().is_newest(retained_)) ask(context, retained_.key.filter);
 }
 
 void WhyPanel::draw(const PanelContext& context, const Rect& area) {
@@ -486,8 +486,8 @@ void WhyPanel::draw(const PanelContext& context, const Rect& area) {
   Rect rest = area;
   draw_head(context, padded(ui, rest.cut_top(ui.px(kWhyHead))));
   // Nobody takes an answer about changes where none are shown, and the panel would wait for it for ever.
-  if (!kept_.error.empty() || !shown_ || shown_->graph->count() == 0) replayed_.drop();
-  if (draw_missing(ui, "why", rest, kept_.error, shown_ != nullptr, "Following what waited for what ...")) return;
+  if (!retained_.error.empty() || !shown_ || shown_->graph->count() == 0) replayed_.drop();
+  if (draw_missing(ui, "why", rest, retained_.error, shown_ != nullptr, "Following what waited for what ...")) return;
   if (shown_->graph->count() == 0) {
     return empty_sentence(ui, "why.empty", rest, icon::kSitemap,
                           "Nothing of this session works, moves or waits: record engines, streams or calls of a host.");
@@ -501,7 +501,7 @@ void WhyPanel::draw(const PanelContext& context, const Rect& area) {
     question.ticked.push_back(change.on ? 1 : 0);
   }
   replay_ = context.analysis().ask(
-      replayed_, question, {.of = SessionAnalysis::basis_of(kept_), .tells_itself = true},
+      replayed_, question, {.of = SessionAnalysis::basis_of(retained_), .tells_itself = true},
       [question, last = replay_](const QueryContext& query) { return replay(query, question, last); });
   if (rest.width() >= ui.px(kRoomForChanges)) {
     const Rect result = rest.cut_right(rest.width() * kWhyResult);
@@ -540,7 +540,7 @@ void WhyPanel::draw_head(const PanelContext& context, Rect head) {
     segmented(ui, "why.page", head.cut_right(width).middle(ui.px(size::kControl)), pages, page_);
     head.cut_right(ui.px(12));
   }
-  std::string hint = kept_.stale() ? "of the earlier range" : scope_text(context.tab, scope_);
+  std::string hint = retained_.stale() ? "of the earlier range" : scope_text(context.tab, scope_);
   if (shown_ && shown_->graph->count() > 0) {
     hint = fmt::format("{} of {}", format_duration(shown_->path.range.length_ns()), hint);
   }
@@ -617,10 +617,10 @@ void WhyPanel::draw_findings(const PanelContext& context, Rect area) {
       draw_text(ui, note, findings_->rows.note, kHintText);
     }
   }
-  const AnswerTable::Hand hand =
+  const AnswerTable::Response response =
       finding_rows_.draw(context, "why.findings", area, std::shared_ptr<const Listing>(findings_, &findings_->rows));
-  if (!hand.clicked || *hand.clicked >= advice.findings.size()) return;
-  const Finding& finding = advice.findings[*hand.clicked];
+  if (!response.clicked || *response.clicked >= advice.findings.size()) return;
+  const Finding& finding = advice.findings[*response.clicked];
   context.tab.chosen_warning = finding.key;
   if (!finding.change.empty()) changes_.choose(finding.change);
 }

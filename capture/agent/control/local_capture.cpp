@@ -125,11 +125,11 @@ Result<void> LocalCapture::pump() {
 }
 
 Result<void> LocalCapture::run() {
-  Result<void> kept;
-  while (kept.ok()) {
+  Result<void> retained;
+  while (retained.ok()) {
     tasks_.run(kTurn);
     const bool over = run_->over();  // before the last frames are taken
-    kept = pump();
+    retained = pump();
     if (over) break;
     run_->tick();
     if (!stopped_ && options_.asked_to_stop && options_.asked_to_stop()) {
@@ -137,11 +137,11 @@ Result<void> LocalCapture::run() {
       run_->stop("stopped by the user");
     }
   }
-  if (!kept) {
-    run_->stop(kept.message());
-    run_->outbox().close(kept.message());
+  if (!retained) {
+    run_->stop(retained.message());
+    run_->outbox().close(retained.message());
     while (!run_->over()) tasks_.run(kTurn);
-    return kept;
+    return retained;
   }
   ended_ = true;
   control_.reset();

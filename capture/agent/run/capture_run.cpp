@@ -139,16 +139,16 @@ std::unique_ptr<EventSink> CaptureRun::open_scope() {
   return std::make_unique<Sink>(*this, scope, false);
 }
 
-void CaptureRun::ask(request::CaptureWish wish, const std::string& reason, std::function<void()> followed) {
-  options_.post([this, wish, reason, followed = std::move(followed)] {
-    switch (wish) {
-      case request::CaptureWish::pause:
+void CaptureRun::ask(request::CaptureIntent intent, const std::string& reason, std::function<void()> followed) {
+  options_.post([this, intent, reason, followed = std::move(followed)] {
+    switch (intent) {
+      case request::CaptureIntent::pause:
         pause(reason);
         break;
-      case request::CaptureWish::resume:
+      case request::CaptureIntent::resume:
         resume(reason);
         break;
-      case request::CaptureWish::stop:
+      case request::CaptureIntent::stop:
         stop(reason);
         break;
     }
@@ -168,8 +168,8 @@ void CaptureRun::start_parts() {
       RepeatSink repeat(*sinks_[i], i == 0 ? sealed_before_ : Outbox::Adopted{});
       Result<void> result = run_guarded(
           options_.parts[i].write, repeat, [this] { return open_scope(); },
-          [this](request::CaptureWish wish, const std::string& reason, std::function<void()> followed) {
-            ask(wish, reason, std::move(followed));
+          [this](request::CaptureIntent intent, const std::string& reason, std::function<void()> followed) {
+            ask(intent, reason, std::move(followed));
           });
       options_.post([this, i, result = std::move(result)] { on_part_done(i, result); });
     });
@@ -178,21 +178,22 @@ void CaptureRun::start_parts() {
 
 Result<std::unique_ptr<CaptureRun>> CaptureRun::reopen(const std::string& spool_folder, Options options,
                                                        const std::function<bool(std::uint64_t bytes)>& on_read) {
-  log::FrameLogFacts kept = TRY(log::FrameLog::read_facts(spool_folder));
+  log::FrameLogFacts retained = TRY(log::FrameLog::read_facts(spool_folder));
   log::FrameLogRecovery found;
   std::unique_ptr<log::FrameLog> log = TRY(log::FrameLog::open_existing(
       spool_folder,
-      {.capture_id = kept.capture_id, .segment_bytes = options.outbox.spool_segment_bytes, .on_read = on_read}, found));
-  const bool would_go_on = CaptureRun::would_go_on(kept, options.facts.repeats);
-  options.facts = {kept.capture_id, kept.place, kept.name, kept.description, kept.begun_unix_ns};
+      {.capture_id = retained.capture_id, .segment_bytes = options.outbox.spool_segment_bytes, .on_read = on_read},
+      found));
+  const bool would_go_on = CaptureRun::would_go_on(retained, options.facts.repeats);
+  options.facts = {retained.capture_id, retained.place, retained.name, retained.description, retained.begun_unix_ns};
   options.spool_folder = spool_folder;
   std::unique_ptr<CaptureRun> run(new CaptureRun(std::move(options)));
   run->make_outbox(std::move(log));
-  Outbox::Adopted adopted = TRY(run->outbox_->adopt_spool(kept, on_read));
+  Outbox::Adopted adopted = TRY(run->outbox_->adopt_spool(retained, on_read));
   run->sealed_before_ = adopted;
   run->would_go_on_ = would_go_on;
   run->cut_bytes_ = found.cut_bytes;
-  run->spooled_ = std::move(kept);
+  run->spooled_ = std::move(retained);
   return run;
 }
 

@@ -114,8 +114,8 @@ class CaptureRun {
   explicit CaptureRun(Options options);
   void make_outbox(std::unique_ptr<log::FrameLog> log);
   void start_parts();
-  [[nodiscard]] std::unique_ptr<EventSink> open_scope();                                           // any thread
-  void ask(request::CaptureWish wish, const std::string& reason, std::function<void()> followed);  // any thread
+  [[nodiscard]] std::unique_ptr<EventSink> open_scope();                                               // any thread
+  void ask(request::CaptureIntent intent, const std::string& reason, std::function<void()> followed);  // any thread
   void on_part_done(std::size_t index, const Result<void>& result);
   void end_capture();
   void note_pause_end();

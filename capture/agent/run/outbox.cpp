@@ -63,7 +63,7 @@ Result<void> Outbox::put(std::uint32_t scope, wire::FrameType type, Bytes body, 
     totals_.memory_bytes += held_bytes(*frame);
     unreceived_bytes_.push_back(frame->wire_bytes());
     if (type == wire::FrameType::chunk) count(scope, lane, events);
-    kept_.push_back({std::move(frame), events});
+    retained_.push_back({std::move(frame), events});
     if (std::exchange(more_wanted_, false)) tell = on_more_;
   }
   if (tell) tell();
@@ -99,19 +99,19 @@ bool Outbox::may_let_go(std::uint64_t sequence) const { return spooling_ || sequ
 
 bool Outbox::fits(std::size_t bytes) const {
   if (spooling_) return totals_.spool_bytes == 0 || totals_.spool_bytes + bytes <= options_.spool_limit;
-  return kept_.empty() || totals_.memory_bytes + bytes <= options_.buffer_bytes;
+  return retained_.empty() || totals_.memory_bytes + bytes <= options_.buffer_bytes;
 }
 
 void Outbox::evict(std::size_t bytes) {
-  while (!kept_.empty() && totals_.memory_bytes + bytes > options_.buffer_bytes &&
-         may_let_go(kept_.front().frame->header.sequence)) {
+  while (!retained_.empty() && totals_.memory_bytes + bytes > options_.buffer_bytes &&
+         may_let_go(retained_.front().frame->header.sequence)) {
     let_go_first();
   }
 }
 
 void Outbox::let_go_first() {
-  const Kept first = std::move(kept_.front());
-  kept_.pop_front();
+  const Retained first = std::move(retained_.front());
+  retained_.pop_front();
   totals_.memory_bytes -= held_bytes(*first.frame);
   const std::uint64_t sequence = first.frame->header.sequence;
   if (sequence <= spooled_) return;
@@ -143,7 +143,7 @@ Outbox::Room Outbox::make_room(std::unique_lock<std::mutex>& lock, std::size_t b
       break;
     }
     if (options_.when_full == WhenFull::drop) return Room::drop;
-    if (options_.when_full == WhenFull::stop && !attached_ && !std::exchange(full_told_, true)) {
+    if (options_.when_full == WhenFull::stop && !attached_ && !std::exchange(full_reported_, true)) {
       winding_down_ = true;
       lock.unlock();
       on_full_();
@@ -217,7 +217,8 @@ bool Outbox::received(std::uint64_t sequence) {
     unreceived_bytes_.pop_front();
   }
   // On disk they are safe until they are durable.
-  while (spooling_ && !kept_.empty() && kept_.front().frame->header.sequence <= totals_.received) let_go_first();
+  while (spooling_ && !retained_.empty() && retained_.front().frame->header.sequence <= totals_.received)
+    let_go_first();
   room_.notify_all();
   return true;
 }
@@ -228,7 +229,7 @@ bool Outbox::durable(std::uint64_t sequence) {
     if (sequence > totals_.received) return false;
     if (sequence <= totals_.durable) return true;
     totals_.durable = sequence;
-    while (!kept_.empty() && kept_.front().frame->header.sequence <= sequence) let_go_first();
+    while (!retained_.empty() && retained_.front().frame->header.sequence <= sequence) let_go_first();
     if (!spooling_) {
       room_.notify_all();
       return true;
@@ -365,15 +366,16 @@ Result<std::optional<OutboxReader::Item>> OutboxReader::next() {
       return std::optional<Item>();
     }
     const std::uint64_t wanted = position_ + 1;
-    if (!outbox_.kept_.empty() && wanted >= outbox_.kept_.front().frame->header.sequence) {
+    if (!outbox_.retained_.empty() && wanted >= outbox_.retained_.front().frame->header.sequence) {
       log_reader_.reset();
       position_ = wanted;
-      return std::optional<Item>(Item{outbox_.kept_[wanted - outbox_.kept_.front().frame->header.sequence].frame, {}});
+      return std::optional<Item>(
+          Item{outbox_.retained_[wanted - outbox_.retained_.front().frame->header.sequence].frame, {}});
     }
     if (wanted > outbox_.spooled_) {
-      if (const auto kept = outbox_.definitions_.find(wanted); kept != outbox_.definitions_.end()) {
+      if (const auto retained = outbox_.definitions_.find(wanted); retained != outbox_.definitions_.end()) {
         position_ = wanted;
-        return std::optional<Item>(Item{kept->second, {}});
+        return std::optional<Item>(Item{retained->second, {}});
       }
       const auto hole = std::prev(outbox_.holes_.upper_bound(wanted));
       // Taken up in its middle, a hole has some of these events already behind the reader; how many is not known.

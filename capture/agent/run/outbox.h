@@ -94,7 +94,7 @@ class Outbox {
 
  private:
   friend class OutboxReader;
-  struct Kept {
+  struct Retained {
     std::shared_ptr<const wire::Frame> frame;
     std::uint32_t events = 0;
   };
@@ -125,9 +125,9 @@ class Outbox {
   std::mutex log_mutex_;      // held while the spool is written or cut; the last of the three to be taken
   mutable std::mutex mutex_;
   std::condition_variable room_;
-  std::deque<Kept> kept_;                                                    // without gaps, up to the newest
+  std::deque<Retained> retained_;                                            // without gaps, up to the newest
   std::deque<std::uint64_t> unreceived_bytes_;                               // of the frames after totals_.received
-  std::map<std::uint64_t, std::shared_ptr<const wire::Frame>> definitions_;  // let go from kept_, and in no spool
+  std::map<std::uint64_t, std::shared_ptr<const wire::Frame>> definitions_;  // let go from retained_, and in no spool
   std::map<std::uint64_t, Hole> holes_;                                      // by first number
   Totals totals_;
   std::uint64_t chunks_ = 0;
@@ -137,7 +137,7 @@ class Outbox {
   bool more_wanted_ = false;
   bool attached_ = false;
   bool winding_down_ = false;
-  bool full_told_ = false;
+  bool full_reported_ = false;
   bool spooling_ = false;  // false again once the spool has failed
   bool spool_damaged_ = false;
   // Frames of the spool that are not in released_ yet, in their order.

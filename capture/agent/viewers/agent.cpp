@@ -38,7 +38,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kWatchInterval{250};
-constexpr std::chrono::milliseconds kCarryInterval{10};
+constexpr std::chrono::milliseconds kContinueInterval{10};
 constexpr std::size_t kMostWithoutCapture = 256;  // connections: enough that a flood of them leaves time to say hello
 // A viewer whose connection broke is back sooner; after that, one without a spool to come back to loses its capture
 // to the next viewer that asks.
@@ -73,7 +73,7 @@ std::uint64_t unix_now_ns() {
 }
 
 // What a viewer that asks for a capture names it by, that it may ask again. "": the viewer gives none.
-std::string wish_of(const wire::Start& start, const ViewerSession& session) {
+std::string intent_of(const wire::Start& start, const ViewerSession& session) {
   if (session.viewer_id().empty() || start.capture_id.empty()) return "";
   return session.viewer_id() + "/" + wire::printable(start.capture_id, 64);
 }
@@ -97,7 +97,7 @@ struct Agent::Implementation final : SessionHost {
     std::unique_ptr<CaptureRun> run;
     ViewerSession* controller = nullptr;
     SteadyClock::time_point orphan_since;
-    std::string wish;  // by which its viewer asked for it; "": none
+    std::string intent;  // by which its viewer asked for it; "": none
     bool controlled_once = false;
     bool unwanted = false;  // nobody will come back for it
   };
@@ -124,7 +124,7 @@ struct Agent::Implementation final : SessionHost {
     Held* held = find(capture_id);
     return held == nullptr ? nullptr : held->run.get();
   }
-  void carry_on_soon() override;
+  void continue_soon() override;
   void log(const std::string& line) override {
     if (options_.log) options_.log(line);
   }
@@ -136,7 +136,7 @@ struct Agent::Implementation final : SessionHost {
   void make_room_for_connection();
   Result<CaptureRun*> begin_capture(const wire::Start& start, ViewerSession& session, wire::ErrorCode& code);
   Result<CaptureRun*> take_up(const wire::Start& start, ViewerSession& session, wire::ErrorCode& code);
-  Result<CaptureRun*> hand_over(Held& held, const wire::Start& start, ViewerSession& session, wire::ErrorCode& code);
+  Result<CaptureRun*> handoff(Held& held, const wire::Start& start, ViewerSession& session, wire::ErrorCode& code);
   Result<CaptureRun*> watch(const wire::Start& start);
   Result<std::vector<SourcePart>> parts_for(const request::CaptureRequest& request, const std::string& work_folder,
                                             SteadyClock::time_point origin);
@@ -156,7 +156,7 @@ struct Agent::Implementation final : SessionHost {
   void begin_stop(const std::string& reason);
   void stop_if_over();
   Result<std::string> obey(ControlCommand what);
-  Result<std::string> say_held();
+  Result<std::string> inform_held();
   [[nodiscard]] std::string held_captures() const;
   [[nodiscard]] Held* find(const std::string& id);
   [[nodiscard]] const Held* holder_of(const CaptureRun& run) const;
@@ -312,10 +312,10 @@ std::string Agent::Implementation::unique_name(const request::CaptureRequest& re
 Result<CaptureRun*> Agent::Implementation::begin_capture(const wire::Start& start, ViewerSession& session,
                                                          wire::ErrorCode& code) {
   const request::CaptureRequest& request = start.request;
-  const std::string wish = wish_of(start, session);
+  const std::string intent = intent_of(start, session);
   // A viewer whose connection broke before it heard that its capture had begun asks for it once more.
   for (const auto& held : runs_) {
-    if (!wish.empty() && held->wish == wish) return hand_over(*held, start, session, code);
+    if (!intent.empty() && held->intent == intent) return handoff(*held, start, session, code);
   }
   if (Result<void> room = make_room_for_capture(); !room) {
     code = wire::ErrorCode::busy;
@@ -352,7 +352,7 @@ Result<CaptureRun*> Agent::Implementation::begin_capture(const wire::Start& star
   held.run = std::move(begun);
   held.controller = &session;
   held.controlled_once = true;
-  held.wish = wish;
+  held.intent = intent;
   wire_up(*held.run);
   watch_over();
   return held.run.get();
@@ -388,11 +388,11 @@ Result<CaptureRun*> Agent::Implementation::take_up(const wire::Start& start, Vie
                                    "or the agent was started anew without --spool{}",
                                    address_.text(), wire::printable(start.capture_id, 64), held_captures())};
   }
-  return hand_over(*held, start, session, code);
+  return handoff(*held, start, session, code);
 }
 
-Result<CaptureRun*> Agent::Implementation::hand_over(Held& held, const wire::Start& start, ViewerSession& session,
-                                                     wire::ErrorCode& code) {
+Result<CaptureRun*> Agent::Implementation::handoff(Held& held, const wire::Start& start, ViewerSession& session,
+                                                   wire::ErrorCode& code) {
   const Outbox::Totals totals = held.run->outbox().totals();
   if (start.after_sequence > totals.frames) {
     return Error{fmt::format("the capture {} has {} frames, frame {} was never made; begin a new capture",
@@ -449,12 +449,12 @@ Result<std::filesystem::path> Agent::Implementation::new_work_folder() {
   return path;
 }
 
-void Agent::Implementation::carry_on_soon() {
+void Agent::Implementation::continue_soon() {
   if (std::exchange(carrying_on_, true)) return;
-  loop_.after(kCarryInterval, [this] {
+  loop_.after(kContinueInterval, [this] {
     carrying_on_ = false;
     for (const auto& session : sessions_) {
-      session->carry_files();
+      session->embed_files();
       session->pump();
     }
   });
@@ -576,8 +576,8 @@ void Agent::Implementation::sweep() {
   const auto over = [this](const std::unique_ptr<Held>& held) {
     CaptureRun& run = *held->run;
     if (!run.over() || has_sessions(run)) return false;
-    const bool kept = !options_.spool_folder.empty() && !held->unwanted && !run.saved();
-    if (kept) return false;
+    const bool retained = !options_.spool_folder.empty() && !held->unwanted && !run.saved();
+    if (retained) return false;
     if (!held->unwanted && !run.delivered()) return false;
     // Only a viewer that says so is done with it: a connection that ends may have been cut by what lies in between, and
     // the end or the files are still to be had.
@@ -723,14 +723,14 @@ void Agent::Implementation::stop_if_over() {
 }
 
 Result<std::string> Agent::Implementation::obey(ControlCommand what) {
-  if (what == ControlCommand::held) return say_held();
+  if (what == ControlCommand::held) return inform_held();
   Held* held = running();
   if (held == nullptr && what == ControlCommand::status && !unread_.empty()) return unread_in_words();
   if (held == nullptr) return Error{"the agent captures nothing at the moment"};
   return held->run->obey(what);
 }
 
-Result<std::string> Agent::Implementation::say_held() {
+Result<std::string> Agent::Implementation::inform_held() {
   std::string all;
   for (const auto& held : runs_) {
     const CaptureRun& run = *held->run;

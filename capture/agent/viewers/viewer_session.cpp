@@ -16,8 +16,8 @@ constexpr std::chrono::seconds kStopLimit{10};  // for the viewer to take what w
 constexpr std::size_t kFilesInFlight = 4U << 20;
 constexpr std::size_t kFramesInLink = 8U << 20;
 
-std::uint64_t smaller_window(std::uint64_t own, std::uint64_t wished) {
-  return wished == 0 ? own : std::min(own, wished);
+std::uint64_t smaller_window(std::uint64_t own, std::uint64_t intended) {
+  return intended == 0 ? own : std::min(own, intended);
 }
 
 }  // namespace
@@ -151,12 +151,12 @@ std::string ViewerSession::reason(const std::string& given, const char* what) co
   return given.empty() ? fmt::format("{} by the viewer at {}", what, link_->peer_address()) : wire::printable(given);
 }
 
-void ViewerSession::on_stop(const wire::Stop& wish) {
-  run_->stop(wish.reason.empty() ? "stopped by the viewer" : wire::printable(wish.reason));
+void ViewerSession::on_stop(const wire::Stop& intent) {
+  run_->stop(intent.reason.empty() ? "stopped by the viewer" : wire::printable(intent.reason));
 }
 
-void ViewerSession::on_pause(const wire::Pause& wish) { run_->pause(reason(wish.reason, "paused")); }
-void ViewerSession::on_resume(const wire::Resume& wish) { run_->resume(reason(wish.reason, "resumed")); }
+void ViewerSession::on_pause(const wire::Pause& intent) { run_->pause(reason(intent.reason, "paused")); }
+void ViewerSession::on_resume(const wire::Resume& intent) { run_->resume(reason(intent.reason, "resumed")); }
 
 // Files are for programs that are started.
 void ViewerSession::on_file(const wire::FilePiece& piece) {
@@ -189,13 +189,13 @@ void ViewerSession::on_fetch(const wire::Fetch& fetch) {
     outgoing_problems_ += fmt::format("{}{}: no such file", outgoing_problems_.empty() ? "" : "; ", missing);
   }
   outgoing_ = std::make_unique<log::FileSender>(std::move(list.files));
-  carry_files();
+  embed_files();
 }
 
 // As the link takes them, so that little waits in memory.
-void ViewerSession::carry_files() {
+void ViewerSession::embed_files() {
   while (outgoing_ && !closed_) {
-    if (link_->queued_bytes() > kFilesInFlight) return host_.carry_on_soon();
+    if (link_->queued_bytes() > kFilesInFlight) return host_.continue_soon();
     Result<std::optional<wire::FilePiece>> piece = outgoing_->next();
     if (!piece) {
       outgoing_problems_ += (outgoing_problems_.empty() ? "" : "; ") + piece.message();
@@ -212,7 +212,7 @@ void ViewerSession::pump() {
   if (reader_ == nullptr || closed_ || end_sent_) return;
   for (;;) {
     // What waits in the link is in memory beside the outbox, so it is kept short.
-    if (link_->queued_bytes() > kFramesInLink) return host_.carry_on_soon();
+    if (link_->queued_bytes() > kFramesInLink) return host_.continue_soon();
     if (!next_item_) {
       Result<std::optional<OutboxReader::Item>> item = reader_->next();
       if (!item) return refuse(wire::ErrorCode::refused, item.message());

@@ -42,7 +42,7 @@ class SessionHost {
   // A folder of its own for the files that a viewer sends.
   virtual Result<std::filesystem::path> new_work_folder() = 0;
   [[nodiscard]] virtual CaptureRun* find_run(const std::string& capture_id) = 0;
-  virtual void carry_on_soon() = 0;  // calls pump() and carry_files() of the sessions in a few ms
+  virtual void continue_soon() = 0;  // calls pump() and embed_files() of the sessions in a few ms
   virtual void log(const std::string& line) = 0;
   virtual void on_done(ViewerSession& session) = 0;  // the session may be destroyed from now on, but not within
 };
@@ -55,7 +55,7 @@ class ViewerSession final : public wire::LinkHandler {
   void welcome(wire::Welcome welcome);
   void go_on();        // with a start that had to wait
   void pump();         // carries on: there may be more
-  void carry_files();  // sends on what was fetched
+  void embed_files();  // sends on what was fetched
   // The folder of the files that the viewer has sent, given away; "": it has sent none.
   [[nodiscard]] std::string take_work_folder();
   void send_state();                     // of the capture, after a change
@@ -83,9 +83,9 @@ class ViewerSession final : public wire::LinkHandler {
   void on_durable(const wire::Durable& message);
   void on_clock(const wire::ClockReport& asked);
   void on_discard(const wire::Discard& discard);
-  void on_stop(const wire::Stop& wish);
-  void on_pause(const wire::Pause& wish);
-  void on_resume(const wire::Resume& wish);
+  void on_stop(const wire::Stop& intent);
+  void on_pause(const wire::Pause& intent);
+  void on_resume(const wire::Resume& intent);
   void on_file(const wire::FilePiece& piece);
   void on_fetch(const wire::Fetch& fetch);
   void admit(const std::string& mac);

@@ -20,7 +20,7 @@ using namespace probe::itt;
 constexpr std::uint32_t kMostIds = 1U << 21;
 constexpr std::uintmax_t kLargestSource = 2U << 20;
 
-[[nodiscard]] std::string text_of(probe::BodyReader& body) { return json::mend_utf8(body.text()); }
+[[nodiscard]] std::string text_of(probe::BodyReader& body) { return json::repair_utf8(body.text()); }
 
 }  // namespace
 
@@ -106,7 +106,7 @@ StringId IttNames::place_of(const std::string& file, std::uint32_t line) {
   return writer_.intern(fmt::format("{}:{}", file, line));
 }
 
-// Kept with the session, so that its lines can be shown.
+// Retained with the session, so that its lines can be shown.
 void IttNames::keep_source(const std::string& path) {
   if (!sources_.insert(path).second) return;
   const std::string found = find_source(path);
@@ -115,7 +115,7 @@ void IttNames::keep_source(const std::string& path) {
   std::ifstream file(found, std::ios::binary);
   std::ostringstream content;
   content << file.rdbuf();
-  if (file) writer_.add_source_file(path, json::mend_utf8(content.str()));
+  if (file) writer_.add_source_file(path, json::repair_utf8(content.str()));
 }
 
 bool IttNames::define_counter(probe::BodyReader& body) {

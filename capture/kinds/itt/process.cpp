@@ -24,28 +24,28 @@ constexpr std::size_t kIttTasksMostIds = 1U << 18;
 
 std::string colour_text(std::uint32_t colour) { return fmt::format("#{:06x}", colour & 0xffffffU); }
 
-void IttTasks::apply(TaskStack& stack, const TaskTold& told) {
-  if (told.type == RecordType::task_begin) return stack.open.begin({told.value, told.ns, nullptr});
-  if (told.type == RecordType::task_end) {
+void IttTasks::apply(TaskStack& stack, const TaskReported& reported) {
+  if (reported.type == RecordType::task_begin) return stack.open.begin({reported.value, reported.ns, nullptr});
+  if (reported.type == RecordType::task_end) {
     const std::size_t at =
-        stack.open.find([&](const OpenTask& task) { return names_.site(task.site).domain_id == told.value; });
-    if (at != stack.open.kNone) return stack.open.end(at, writer_of(stack, told.ns));
+        stack.open.find([&](const OpenTask& task) { return names_.site(task.site).domain_id == reported.value; });
+    if (at != stack.open.kNone) return stack.open.end(at, writer_of(stack, reported.ns));
     ++counts_.ends_without_begin;
     return;
   }
   if (stack.open.empty()) return;  // its begin found no room
   TaskExtra& extra = stack.open.innermost().with_extra();
-  switch (told.type) {
+  switch (reported.type) {
     case RecordType::task_text:
-      return extra.add_line(told.text);
+      return extra.add_line(reported.text);
     case RecordType::task_name:
-      extra.name = told.text;
+      extra.name = reported.text;
       return;
     case RecordType::task_value:
-      extra.value = told.number;
+      extra.value = reported.number;
       return;
     default:
-      extra.colour = told.value;
+      extra.colour = reported.value;
   }
 }
 
@@ -191,7 +191,7 @@ void IttOrdered::apply(OrderedRecord& record) {
     case RecordType::lock_mark:
       return mark(record);
     case RecordType::message:
-      return say(record);
+      return inform(record);
     case RecordType::memory_alloc:
     case RecordType::memory_free:
       return apply_memory(record);
@@ -296,12 +296,12 @@ void IttOrdered::mark(const OrderedRecord& record) {
   if (!record.id.empty()) row.string(kMarkerId, writer_.intern(tasks_.id_text(record.id)));
 }
 
-void IttOrdered::say(const OrderedRecord& record) {
+void IttOrdered::inform(const OrderedRecord& record) {
   const IttSite& site = names_.site(record.value);
   // What metadata tell is called by their key: their values differ each time.
   const bool is_keyed = record.first == kNoSeverity && !site.text.empty();
   std::string name = is_keyed ? site.text : record.text.substr(0, kMessageNameBytes);
-  while (!name.empty() && record.text.size() > name.size() && json::mend_utf8(name) != name) name.pop_back();
+  while (!name.empty() && record.text.size() > name.size() && json::repair_utf8(name) != name) name.pop_back();
   if (message_names_.size() < kMostMessageNames || message_names_.contains(name)) {
     message_names_.insert(name);
   } else {
@@ -524,28 +524,28 @@ bool IttProcess::read(Thread& thread, RecordType type, std::uint32_t value, IttW
 }
 
 bool IttProcess::read_task(Thread& thread, RecordType type, std::uint32_t value, IttWords& words) {
-  TaskTold told{.type = type, .value = value};
+  TaskReported reported{.type = type, .value = value};
   if (type == RecordType::task_text || type == RecordType::task_name) {
-    if (!words.text(value, told.text)) return false;
+    if (!words.text(value, reported.text)) return false;
   } else if (type != RecordType::task_colour) {
     if (!words.has(1)) return false;
-    told.number = words.next();
+    reported.number = words.next();
   }
   const bool timed = type == RecordType::task_begin || type == RecordType::task_end;
-  if (timed) told.ns = to_ns(told.number);
+  if (timed) reported.ns = to_ns(reported.number);
   if (thread.fiber == 0) {
-    tasks_.apply(tasks_of(thread), told);
+    tasks_.apply(tasks_of(thread), reported);
     return true;
   }
   // What has no time of its own follows what came before it.
-  if (timed) thread.fiber_ns = told.ns;
+  if (timed) thread.fiber_ns = reported.ns;
   ordered_.add({.ns = thread.fiber_ns,
                 .type = type,
                 .value = value,
                 .thread = &thread.facts,
-                .first = told.number,
+                .first = reported.number,
                 .fiber = thread.fiber,
-                .text = std::move(told.text)});
+                .text = std::move(reported.text)});
   return true;
 }
 
@@ -582,7 +582,7 @@ bool IttProcess::read_metadata(Thread& thread, std::uint32_t key, IttWords& word
   std::string bytes;
   if (!words.bytes(static_cast<std::size_t>(type_and_bytes >> 32U), bytes)) return false;
   const std::string text =
-      json::mend_utf8(metadata_text(static_cast<MetadataType>(type_and_bytes & 0xffffffffU), bytes));
+      json::repair_utf8(metadata_text(static_cast<MetadataType>(type_and_bytes & 0xffffffffU), bytes));
   const std::string& key_text = names_.site(key).text;
   NestedSpans<OpenTask>& open = thread.tasks.open;
   const std::size_t of_id = open.find([&](const OpenTask& task) { return task.extra && task.extra->id == id; });

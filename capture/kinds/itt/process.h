@@ -181,7 +181,7 @@ struct IttCounts {
   std::uint64_t ids_over_limit = 0;
 };
 
-struct TaskTold {
+struct TaskReported {
   probe::itt::RecordType type{};
   std::uint32_t value = 0;  // as RecordHead::value
   std::int64_t ns = 0;      // of begins and ends
@@ -195,7 +195,7 @@ class IttTasks {
       : writer_(writer), names_(names), counts_(counts) {}
 
   // What a thread or fiber tells of a task without an id. An end is that of the innermost open task of its domain.
-  void apply(TaskStack& stack, const TaskTold& told);
+  void apply(TaskStack& stack, const TaskReported& reported);
   void close_all(TaskStack& stack, std::int64_t ns);
   void write(TrackNumber track, std::uint32_t depth, OpenTask& task, std::int64_t end_ns, bool unfinished);
 
@@ -287,7 +287,7 @@ class IttOrdered {
                    std::int64_t end_ns);
   void count(const OrderedRecord& record);
   void mark(const OrderedRecord& record);
-  void say(const OrderedRecord& record);
+  void inform(const OrderedRecord& record);
   void ran(const probe::itt::Id& id, std::uint64_t key);
   void relate(const Relation& relation);
   [[nodiscard]] std::uint64_t key_of(const probe::itt::Id& id) const;
@@ -337,7 +337,7 @@ class IttWords {
   }
   [[nodiscard]] bool text(std::size_t count, std::string& text) const {
     if (!bytes(count, text)) return false;
-    text = json::mend_utf8(text);
+    text = json::repair_utf8(text);
     return true;
   }
 

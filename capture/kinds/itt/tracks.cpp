@@ -99,7 +99,7 @@ const std::string kFurther = "further names";
 }  // namespace
 
 std::string IttTracks::thread_name(const probes::ProbeThread& thread) const {
-  if (!thread.name.empty()) return json::mend_utf8(thread.name);
+  if (!thread.name.empty()) return json::repair_utf8(thread.name);
   return thread.id == process_id_ ? "main thread" : fmt::format("thread {}", thread.id);
 }
 

@@ -378,8 +378,8 @@ Result<void> NeuronRun::run() {
          fmt::format("the capture was stopped before the profile was read; what {} has written until then is in {}",
                      tool_name_, base_));
   }
-  const Result<void> kept = steps_.writer().finish();
-  return done.ok() ? kept : done;
+  const Result<void> retained = steps_.writer().finish();
+  return done.ok() ? retained : done;
 }
 
 void NeuronRun::warn(QualityKind kind, std::string detail, std::uint64_t count) {

@@ -45,9 +45,9 @@ void DeviceClock::end_stretch() {
 }
 
 void DeviceClock::thin_out() {
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < anchors_.size(); i += 2) anchors_[kept++] = anchors_[i];
-  anchors_.resize(kept);
+  std::size_t retained = 0;
+  for (std::size_t i = 0; i < anchors_.size(); i += 2) anchors_[retained++] = anchors_[i];
+  anchors_.resize(retained);
   spacing_ns_ *= 2;
 }
 

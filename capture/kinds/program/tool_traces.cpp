@@ -52,7 +52,7 @@ std::vector<std::string> find_tool_traces(const std::string& folder) {
   return files;
 }
 
-Result<void> import_tool_traces(const request::KindRun& run, const ToolRun& of, EventSink& told) {
+Result<void> import_tool_traces(const request::KindRun& run, const ToolRun& of, EventSink& reported) {
   const std::vector<std::string> files = find_tool_traces(of.folder);
   sources::SharedFacts facts;
   std::string first_failure;
@@ -61,14 +61,15 @@ Result<void> import_tool_traces(const request::KindRun& run, const ToolRun& of, 
   for (const std::string& file : files) {
     const std::unique_ptr<EventSink> scope = run.open_scope();
     // What was traced until a stop is wanted whole.
-    sources::SupervisedSink kept(*scope, [] { return false; });
+    sources::SupervisedSink retained(*scope, [] { return false; });
     const std::string label = files.size() == 1 ? "" : fs::path(file).stem().string();
-    sources::LabelledSink labelled(kept, label, facts);
+    sources::LabelledSink labelled(retained, label, facts);
     if (const Result<void> done = sources::import_file(sources::chrome::import_chrome_json, file, {}, labelled);
         !done) {
-      if (kept.events() > 0) return done;
+      if (retained.events() > 0) return done;
       if (first_failure.empty()) first_failure = done.message();
-      if (Result<void> noted = told.define(QualityEntry{"trace_unreadable", 1, done.message()}); !noted) return noted;
+      if (Result<void> noted = reported.define(QualityEntry{"trace_unreadable", 1, done.message()}); !noted)
+        return noted;
       continue;
     }
     ++read;
@@ -78,7 +79,7 @@ Result<void> import_tool_traces(const request::KindRun& run, const ToolRun& of, 
   }
   if (read == 0 && !first_failure.empty()) return Error{first_failure};
   if (placed_by_begin == 0) return {};
-  return told.define(QualityEntry{
+  return reported.define(QualityEntry{
       "trace_begin_estimated", placed_by_begin,
       "traces that do not say when they began are drawn from the program's start: they lie too early by the time until "
       "their first event"});

@@ -29,7 +29,7 @@ struct ToolRun {
 // Each in a scope of its own. One that says when it began lies there, others begin with the program, which is told.
 // Files that cannot be read are told of too; also after a stop all of them are read. Fails if none can be read, or a
 // sink fails.
-[[nodiscard]] Result<void> import_tool_traces(const request::KindRun& run, const ToolRun& of, EventSink& told);
+[[nodiscard]] Result<void> import_tool_traces(const request::KindRun& run, const ToolRun& of, EventSink& reported);
 
 // What a program has written into folders, by how they were before: clocks of files run behind those of programs.
 

@@ -60,9 +60,9 @@ request::KindFacts declare_python() {
               "4MiB")};
 }
 
-[[nodiscard]] bool is_carried() {
-  const std::vector<probes::CarriedFile> files = probes::carried_files();
-  return std::any_of(files.begin(), files.end(), [](const probes::CarriedFile& file) {
+[[nodiscard]] bool is_embedded() {
+  const std::vector<probes::EmbeddedFile> files = probes::embedded_files();
+  return std::any_of(files.begin(), files.end(), [](const probes::EmbeddedFile& file) {
     return file.path == "python/accelscope/_accelscope.abi3.so";
   });
 }
@@ -99,7 +99,7 @@ std::string python_version_of(const std::string& interpreter) {
 // An old python3 on PATH does not stand against a program that names another interpreter.
 std::vector<request::KindCheck> check_python() {
   std::vector<request::KindCheck> checks;
-  if (!is_carried()) {
+  if (!is_embedded()) {
     checks.push_back({false,
                       "this agent was built without the headers of Python; install python3-dev where it is built, "
                       "and build it again"});

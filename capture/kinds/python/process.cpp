@@ -140,7 +140,7 @@ CallStack* PythonProcess::stack_of(const probes::ProbeThread& thread) {
     ++session_.threads_left_out;
     return nullptr;
   }
-  const std::string name = thread.name.empty() ? fmt::format("thread {}", thread.id) : json::mend_utf8(thread.name);
+  const std::string name = thread.name.empty() ? fmt::format("thread {}", thread.id) : json::repair_utf8(thread.name);
   const TrackNumber track = session_.writer.add_track({.name = name,
                                                        .kind = "host_thread",
                                                        .device = device_,
@@ -193,9 +193,9 @@ void PythonProcess::define_code(probe::BodyReader& body) {
   const auto first_line = body.number<std::uint32_t>();
   const auto flags = body.number<std::uint32_t>();
   Code code;
-  code.path = json::mend_utf8(body.text());
-  const std::string name = json::mend_utf8(body.text());
-  const std::string module = json::mend_utf8(body.text());
+  code.path = json::repair_utf8(body.text());
+  const std::string name = json::repair_utf8(body.text());
+  const std::string module = json::repair_utf8(body.text());
   if (!body.all_read() || number != codes_.size()) {
     ++session_.broken_records;
     return;
@@ -215,8 +215,8 @@ void PythonProcess::define_code(probe::BodyReader& body) {
 }
 
 void PythonProcess::define_meta(probe::BodyReader& body) {
-  const std::string key = json::mend_utf8(body.text());
-  const std::string value = json::mend_utf8(body.text());
+  const std::string key = json::repair_utf8(body.text());
+  const std::string value = json::repair_utf8(body.text());
   if (!body.all_read()) {
     ++session_.broken_records;
   } else if (key == records::kLibraryKey) {
@@ -294,8 +294,8 @@ bool PythonProcess::take_text(const probes::ProbeThread& thread, RecordHead head
   if (sizeof record + length > words.size_bytes() + sizeof head) return false;
   std::string bytes(length, '\0');
   std::memcpy(bytes.data(), reinterpret_cast<const char*>(words.data()) + sizeof record - sizeof head, length);
-  const Text text{json::mend_utf8(std::string_view(bytes).substr(0, record.first_bytes)),
-                  json::mend_utf8(std::string_view(bytes).substr(record.first_bytes)), record.number};
+  const Text text{json::repair_utf8(std::string_view(bytes).substr(0, record.first_bytes)),
+                  json::repair_utf8(std::string_view(bytes).substr(record.first_bytes)), record.number};
   switch (head.type) {
     case records::kAnnotation:
       annotate(thread, text.first);
@@ -335,7 +335,7 @@ void PythonProcess::add_signpost(const probes::ProbeThread& thread, std::uint32_
   if (const Code* code = code_of(code_number); code != nullptr && !code->path.empty()) {
     row.string(kSignpostLocation, location(code->path, text.number));
   }
-  row.string(kThread, session_.writer.intern(json::mend_utf8(thread.name)));
+  row.string(kThread, session_.writer.intern(json::repair_utf8(thread.name)));
 }
 
 CodeNames PythonProcess::line_names(std::uint32_t number, std::uint32_t line) {

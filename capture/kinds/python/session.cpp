@@ -38,7 +38,7 @@ void SourceShelf::take(const std::string& path, std::string_view library) {
   }
   std::ifstream stream(path, std::ios::binary);
   file.content.assign(std::istreambuf_iterator<char>(stream), {});
-  if (!json::is_utf8(file.content)) file.content = json::mend_utf8(file.content);
+  if (!json::is_utf8(file.content)) file.content = json::repair_utf8(file.content);
   file.begins.push_back(0);
   for (std::size_t at = 0; at < file.content.size(); ++at) {
     if (file.content[at] == '\n') file.begins.push_back(at + 1);

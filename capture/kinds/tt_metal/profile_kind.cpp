@@ -126,7 +126,7 @@ Result<void> TwoRuns::prepare_folder() {
 Result<void> TwoRuns::run() {
   if (Result<void> checked = check_build(); !checked) return checked;
   if (Result<void> prepared = prepare_folder(); !prepared) return prepared;
-  if (Result<void> told = tell_runs(); !told) return told;
+  if (Result<void> reported = tell_runs(); !reported) return reported;
   Result<void> done = run_both();
   if (exit_status_ && run_.watch.ended) run_.watch.ended(*exit_status_);
   return done;
@@ -138,13 +138,13 @@ Result<void> TwoRuns::run_both() {
   }
   const bool failed = exit_status_.value_or(0) != 0;
   if (device_ && failed && !sink_.cancelled()) {
-    if (Result<void> told = tell(QualityEntry{
+    if (Result<void> reported = tell(QualityEntry{
             "device_run_left_out", 1,
             fmt::format("the command ended with status {} without the device profiler, so it was not run with it; "
                         "--runs=device runs it all the same",
                         *exit_status_)});
-        !told)
-      return told;
+        !reported)
+      return reported;
   }
   if (!device_ || failed || sink_.cancelled()) return {};
   return run_device();
@@ -152,9 +152,12 @@ Result<void> TwoRuns::run_both() {
 
 Result<void> TwoRuns::tell_runs() {
   if (!host_ || !device_) return {};
-  if (Result<void> told = tell(MetaEntry{"tt_metal.host_run", "TT_METAL_DEVICE_PROFILER=0"}); !told) return told;
-  if (Result<void> told = tell(MetaEntry{"tt_metal.device_run", "TT_METAL_DEVICE_PROFILER=1"}); !told) return told;
-  if (Result<void> told = tell(MetaEntry{"tt_metal.alignment", "by the starts of both runs"}); !told) return told;
+  if (Result<void> reported = tell(MetaEntry{"tt_metal.host_run", "TT_METAL_DEVICE_PROFILER=0"}); !reported)
+    return reported;
+  if (Result<void> reported = tell(MetaEntry{"tt_metal.device_run", "TT_METAL_DEVICE_PROFILER=1"}); !reported)
+    return reported;
+  if (Result<void> reported = tell(MetaEntry{"tt_metal.alignment", "by the starts of both runs"}); !reported)
+    return reported;
   return tell(QualityEntry{"runs_aligned_by_start", 1,
                            "host and device come from two runs of the command, laid over each other by their starts: "
                            "compare durations between them, not instants"});

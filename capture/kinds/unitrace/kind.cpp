@@ -160,10 +160,10 @@ class Session {
   void follow_capture() {
     if (!pausing_ || sink_.paused() == paused_) return;
     paused_ = !paused_;
-    const Result<system::ChildOutcome> told =
+    const Result<system::ChildOutcome> reported =
         system::run_child({tool_, paused_ ? "--pause" : "--resume", name_}, [this] { return sink_.cancelled(); });
-    const bool done = told && (told->exit_code == 0 || told->cancelled);
-    if (!done && failure_.empty()) failure_ = told ? told->output : told.message();
+    const bool done = reported && (reported->exit_code == 0 || reported->cancelled);
+    if (!done && failure_.empty()) failure_ = reported ? reported->output : reported.message();
     failures_ += done ? 0 : 1;
   }
   [[nodiscard]] std::optional<QualityEntry> report() const {
@@ -216,8 +216,8 @@ Result<void> run_unitrace(const request::KindRun& run, EventSink& sink) {
             "unitrace said is on the tracks stdout and stderr, and --teardown may help",
             folder)};
       });
-  if (const std::optional<QualityEntry> told = session.report()) {
-    if (Result<void> noted = sink.define(*told); !noted) return noted;
+  if (const std::optional<QualityEntry> reported = session.report()) {
+    if (Result<void> noted = sink.define(*reported); !noted) return noted;
   }
   return done;
 }

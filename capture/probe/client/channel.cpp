@@ -161,7 +161,7 @@ struct Channel::State {
   std::uint64_t ring_bytes = kMinRingBytes;
   ClockKind clock = ClockKind::monotonic;
   pthread_key_t thread_end{};
-  bool told_trouble = false;
+  bool reported_trouble = false;
 
   [[nodiscard]] bool has_socket() const noexcept { return socket >= 0 && identity_of(socket) == socket_identity; }
   [[nodiscard]] bool has_wake_event() const noexcept {
@@ -338,8 +338,8 @@ ThreadRing* Channel::open_ring() noexcept {
   delete ring;
   if (base != MAP_FAILED) ::munmap(base, kRingHeadBytes + 2 * bytes);
   t_over = true;  // not tried again with every event
-  if (!state_->told_trouble) {
-    state_->told_trouble = true;
+  if (!state_->reported_trouble) {
+    state_->reported_trouble = true;
     (void)send_frame(state_->socket, FrameType::trouble,
                      "a thread got no shared memory for its events; raise the limits on memory and on open files", "");
   }
@@ -398,17 +398,17 @@ void Channel::name_thread(std::string_view name) noexcept {
   });
 }
 
-void Channel::wish(Wish wish) noexcept {
-  tell([this, wish](int socket) {
+void Channel::intent(Intent intent) noexcept {
+  tell([this, intent](int socket) {
     std::atomic<std::uint32_t>& state = control_.load(std::memory_order_acquire)->state;
     std::uint32_t before = state.load(std::memory_order_relaxed);
     std::uint32_t after = 0;
     do {
-      after = before + kOneWish;
-      if (wish == Wish::pause) after |= kPaused;
-      if (wish == Wish::resume) after &= ~static_cast<std::uint32_t>(kPaused);
+      after = before + kOneIntent;
+      if (intent == Intent::pause) after |= kPaused;
+      if (intent == Intent::resume) after &= ~static_cast<std::uint32_t>(kPaused);
     } while (!state.compare_exchange_weak(before, after, std::memory_order_relaxed));
-    return send_frame(socket, FrameType::wish, bytes_of(wish), "");
+    return send_frame(socket, FrameType::intent, bytes_of(intent), "");
   });
 }
 

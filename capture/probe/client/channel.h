@@ -116,7 +116,7 @@ class Channel {
 
   // The program wishes that the whole capture pauses, resumes, stops. Pausing and resuming hold for this process at
   // once.
-  void wish(Wish wish) noexcept;
+  void intent(Intent intent) noexcept;
   // Goes off for good, in this process only.
   void detach() noexcept;
 

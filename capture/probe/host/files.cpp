@@ -40,13 +40,13 @@ Result<std::string> make_probe_folder(std::uint64_t sum) {
   return folder;
 }
 
-std::string_view content_of(const CarriedFile& file) {
+std::string_view content_of(const EmbeddedFile& file) {
   return {file.begin, static_cast<std::size_t>(file.end - file.begin)};
 }
 
-std::uint64_t sum_of(const std::vector<CarriedFile>& files) {
+std::uint64_t sum_of(const std::vector<EmbeddedFile>& files) {
   std::string all;
-  for (const CarriedFile& file : files) {
+  for (const EmbeddedFile& file : files) {
     const std::string_view content = content_of(file);
     all += fmt::format("{} {:x}\n", file.path,
                        checksum(ByteView(reinterpret_cast<const std::byte*>(content.data()), content.size())));
@@ -84,10 +84,10 @@ Result<void> lay_down_file(const fs::path& path, std::string_view content) {
 }  // namespace
 
 Result<ProbeFiles> ProbeFiles::lay_down() {
-  const std::vector<CarriedFile> files = carried_files();
+  const std::vector<EmbeddedFile> files = embedded_files();
   const Result<std::string> folder = make_probe_folder(sum_of(files));
   if (!folder) return folder.error();
-  for (const CarriedFile& file : files) {
+  for (const EmbeddedFile& file : files) {
     if (Result<void> laid = lay_down_file(fs::path(*folder) / file.path, content_of(file)); !laid) return laid.error();
   }
   return ProbeFiles(*folder);

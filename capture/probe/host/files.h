@@ -43,12 +43,12 @@ struct ProbePlaces {
 [[nodiscard]] Result<ProbePlaces> open_probe_places(const request::CaptureRequest& request);
 
 // The files that this program carries inside itself for profiled programs; made by the build.
-struct CarriedFile {
+struct EmbeddedFile {
   std::string_view path;  // relative: "libaccelscope_itt.so"
   const char* begin = nullptr;
   const char* end = nullptr;
 };
 
-[[nodiscard]] std::vector<CarriedFile> carried_files();
+[[nodiscard]] std::vector<EmbeddedFile> embedded_files();
 
 }  // namespace accelscope::capture::probes

@@ -55,24 +55,25 @@ std::string typed_command(std::string_view words) {
 
 // What programs wish of the capture. They act upon it at once, the capture later: until it has followed the last wish,
 // what it does is not passed on to them, else it would pause a program that has already resumed.
-class Wishes {
+class Intents {
  public:
-  Wishes(const request::AskCapture& ask, std::atomic<std::uint32_t>& state) : ask_(ask), state_(state) {}
+  Intents(const request::AskCapture& ask, std::atomic<std::uint32_t>& state) : ask_(ask), state_(state) {}
 
-  void pass_on(request::CaptureWish wish, const std::string& reason) {
+  void pass_on(request::CaptureIntent intent, const std::string& reason) {
     if (!ask_) return;
     ++asked_;
-    ask_(wish, reason, [followed = followed_] { followed->fetch_add(1, std::memory_order_release); });
+    ask_(intent, reason, [followed = followed_] { followed->fetch_add(1, std::memory_order_release); });
   }
   // A program that has ended may have counted a wish that it could not send any more.
   void forget_unsent() {
-    if (followed_->load() == asked_) followed_->store(asked_ = state_.load() / probe::kOneWish);
+    if (followed_->load() == asked_) followed_->store(asked_ = state_.load() / probe::kOneIntent);
   }
   void follow(const EventSink& sink) {
-    const std::uint32_t followed = followed_->load(std::memory_order_acquire) * probe::kOneWish;  // cut as in the page
+    const std::uint32_t followed =
+        followed_->load(std::memory_order_acquire) * probe::kOneIntent;  // cut as in the page
     const bool paused = sink.paused();
     std::uint32_t before = state_.load();
-    while ((before & ~(probe::kOneWish - 1)) == followed) {
+    while ((before & ~(probe::kOneIntent - 1)) == followed) {
       const std::uint32_t after =
           paused ? before | probe::kPaused : before & ~static_cast<std::uint32_t>(probe::kPaused);
       if (state_.compare_exchange_weak(before, after)) return;
@@ -89,11 +90,11 @@ class Wishes {
 // One attached program.
 class Attached {
  public:
-  Attached(ProbeConnection connection, const request::KindRun& run, SessionWriter& writer, Wishes& wishes)
+  Attached(ProbeConnection connection, const request::KindRun& run, SessionWriter& writer, Intents& intents)
       : socket_(std::move(connection.socket)),
         clock_(connection.hello.clock, run.origin),
         writer_(writer),
-        wishes_(wishes) {
+        intents_(intents) {
     process_.id = connection.hello.process_id;
     process_.parent_id = connection.hello.parent_id;
     process_.program = connection.program;
@@ -170,7 +171,7 @@ class Attached {
         if (!numbered) return broken("a definition without a type");
         reader_->define(number, rest);
         return true;
-      case probe::FrameType::wish:
+      case probe::FrameType::intent:
         return pass_on(number);
       case probe::FrameType::trouble:
         writer_.add_quality({"probe_trouble", 1, fmt::format("{}: {}", process_.title(), frame.body)});
@@ -195,9 +196,9 @@ class Attached {
     found->facts.name = name;
     reader_->thread(found->facts);
   }
-  bool pass_on(std::uint32_t wish) {
-    if (wish < 1 || wish > 3) return broken("a wish that is not known");
-    wishes_.pass_on(static_cast<request::CaptureWish>(wish), fmt::format("asked by {}", process_.title()));
+  bool pass_on(std::uint32_t intent) {
+    if (intent < 1 || intent > 3) return broken("a wish that is not known");
+    intents_.pass_on(static_cast<request::CaptureIntent>(intent), fmt::format("asked by {}", process_.title()));
     return true;
   }
   bool read(Thread& thread) {
@@ -223,7 +224,7 @@ class Attached {
   system::Descriptor socket_;
   TickClock clock_;
   SessionWriter& writer_;
-  Wishes& wishes_;
+  Intents& intents_;
   ProbeProcess process_;
   pid_t session_ = -1;
   std::unique_ptr<ProcessReader> reader_;
@@ -240,17 +241,17 @@ class ProbeReading {
         writer_(writer),
         sink_(sink),
         handler_(handler),
-        wishes_(run.ask, listener_.control().state) {}
+        intents_(run.ask, listener_.control().state) {}
 
   Result<void> read() {
     std::string settings;
     for (const std::string& setting : handler_.settings) settings += (settings.empty() ? "" : "\n") + setting;
     listener_.control().drop_when_full = handler_.drop_when_full ? 1 : 0;
-    wishes_.follow(sink_);
+    intents_.follow(sink_);
     listener_.serve(handler_.ring_bytes, settings);
     while (!over()) {
       wait();
-      wishes_.follow(sink_);
+      intents_.follow(sink_);
       turn();
     }
     listener_.stop_serving();
@@ -282,7 +283,7 @@ class ProbeReading {
   void turn() {
     for (ProbeConnection& connection : listener_.take()) {
       ++came_;
-      attached_.push_back(std::make_unique<Attached>(std::move(connection), run_, writer_, wishes_));
+      attached_.push_back(std::make_unique<Attached>(std::move(connection), run_, writer_, intents_));
       attached_.back()->begin(handler_);
     }
     for (const std::string& refusal : listener_.take_refusals()) {
@@ -291,7 +292,7 @@ class ProbeReading {
     std::erase_if(attached_, [this](const std::unique_ptr<Attached>& program) {
       if (program->turn()) return false;
       program->end(false);
-      wishes_.forget_unsent();
+      intents_.forget_unsent();
       return true;
     });
     const SteadyClock::time_point now = SteadyClock::now();
@@ -317,7 +318,7 @@ class ProbeReading {
   EventSink& sink_;
   const ProbeHandler& handler_;
   std::vector<std::unique_ptr<Attached>> attached_;
-  Wishes wishes_;
+  Intents intents_;
   std::uint64_t came_ = 0;
   std::optional<SteadyClock::time_point> ends_at_;
   SteadyClock::time_point flushed_at_ = SteadyClock::now();

@@ -184,7 +184,7 @@ template <typename Record>
 }
 
 struct ProbeHandler {
-  // Told to each probe as it attaches, as Channel::setting() gives them: "name=value".
+  // Reported to each probe as it attaches, as Channel::setting() gives them: "name=value".
   std::vector<std::string> settings;
   std::uint64_t ring_bytes = 256U << 10;  // for each thread; a power of two
   bool drop_when_full = false;            // else threads wait

@@ -74,8 +74,8 @@ int thr_name_set(const char* name, int length) noexcept {
   return 0;
 }
 
-void pause() noexcept { Names::instance().channel().wish(Wish::pause); }
-void resume() noexcept { Names::instance().channel().wish(Wish::resume); }
+void pause() noexcept { Names::instance().channel().intent(Intent::pause); }
+void resume() noexcept { Names::instance().channel().intent(Intent::resume); }
 void detach() noexcept { Names::instance().channel().detach(); }
 
 [[nodiscard]] std::uint64_t number_of(const void* lock) noexcept { return reinterpret_cast<std::uintptr_t>(lock); }
@@ -126,8 +126,8 @@ std::uint32_t site_of_domain(const itt_domain* domain, std::uint32_t domain_id) 
 }
 
 void tell_of_own_clock() noexcept {
-  static std::atomic<bool> told{false};
-  if (!told.exchange(true, std::memory_order_relaxed)) Names::instance().define_fact("own_clock", "");
+  static std::atomic<bool> reported{false};
+  if (!reported.exchange(true, std::memory_order_relaxed)) Names::instance().define_fact("own_clock", "");
 }
 
 void* site_handle(const char* domain, const char* name) noexcept {

@@ -138,7 +138,7 @@ itt_histogram* histogram_create(const itt_domain* domain, const char* name, int 
   histogram->y_type = y_type;
   return histogram;
 }
-// Told as a message "name: x=y, x=y, ...".
+// Reported as a message "name: x=y, x=y, ...".
 void histogram_submit(itt_histogram* histogram, std::size_t length, void* x_data, void* y_data) noexcept {
   ThreadRing* ring = Names::instance().ring();
   if (ring == nullptr || histogram == nullptr || histogram->extra1 == 0 || y_data == nullptr) return;

@@ -91,13 +91,13 @@ bool Collector::collect(Queue& queue) {
   }
   const bool attached = layer().channel->attached();
   ThreadRing* ring = attached ? layer().channel->ring_even_paused() : nullptr;
-  std::size_t kept = 0;
+  std::size_t retained = 0;
   std::size_t at = 0;
   for (; at < queue.held.size(); ++at) {
     const PendingCommand command = queue.held[at];
     if (attached && !complete(queue, command, ring)) {
       if (queue.in_order) break;
-      queue.held[kept++] = command;
+      queue.held[retained++] = command;
       continue;
     }
     (void)layer().next.clReleaseEvent(command.event);
@@ -106,7 +106,7 @@ bool Collector::collect(Queue& queue) {
   if (queue.in_order) {
     queue.held.erase(queue.held.begin(), queue.held.begin() + static_cast<std::ptrdiff_t>(at));
   } else {
-    queue.held.resize(kept);
+    queue.held.resize(retained);
   }
   return queue.held.empty();
 }

@@ -54,7 +54,7 @@ struct Build {
   std::uint64_t begin_ticks = 0;
   void(CL_CALLBACK* notify)(cl_program, void*) = nullptr;  // the program's own
   void* user_data = nullptr;
-  bool is_told = false;  // by the call itself or by the callback, whichever comes first
+  bool is_reported = false;  // by the call itself or by the callback, whichever comes first
   std::mutex mutex;
 };
 
@@ -63,8 +63,8 @@ void tell(Build& build, cl_program handle, cl_int result) {
   const std::uint64_t end_ticks = now_ticks();
   {
     const std::lock_guard lock(build.mutex);
-    if (build.is_told) return;
-    build.is_told = true;
+    if (build.is_reported) return;
+    build.is_reported = true;
   }
   const std::shared_ptr<Program> program = state().programs.find(handle);
   if (program == nullptr || !layer().channel->collecting()) return;
@@ -103,8 +103,8 @@ cl_int build(Call call, BuildStep step, cl_program program, void(CL_CALLBACK* no
   build->begin_ticks = now_ticks();
   build->notify = notify;
   build->user_data = user_data;
-  auto* kept = notify == nullptr ? nullptr : new std::shared_ptr<Build>(build);
-  const cl_int result = next(notify == nullptr ? nullptr : notified, kept);
+  auto* retained = notify == nullptr ? nullptr : new std::shared_ptr<Build>(build);
+  const cl_int result = next(notify == nullptr ? nullptr : notified, retained);
   record_call(call, build->begin_ticks, result);
   if (notify == nullptr || result != CL_SUCCESS) tell(*build, program, result);
   return result;

@@ -193,13 +193,13 @@ bool CodeTable::wanted(std::string_view module) const noexcept {
 
 void CodeTable::tell(CodeEntry& entry, const std::string& facts, Channel& channel) noexcept {
   const std::uint32_t generation = channel.generation();
-  if (told_generation_ != generation) {
-    told_generation_ = generation;
+  if (reported_generation_ != generation) {
+    reported_generation_ = generation;
     next_number_ = 0;
-    told_.clear();
+    reported_.clear();
   }
   entry.generation = generation;
-  const auto [at, is_new] = told_.try_emplace(facts, next_number_);
+  const auto [at, is_new] = reported_.try_emplace(facts, next_number_);
   entry.number = at->second;
   if (is_new) channel.define(kDefineCode, BodyWriter().number(next_number_++).bytes() + facts);
 }
@@ -217,20 +217,20 @@ CodeEntry& CodeTable::add(const void* key) noexcept {
 void CodeTable::make_room() noexcept {
   constexpr std::size_t kWorthSweeping = 16U << 10;
   std::vector<PyObject*> unused;
-  std::vector<CodeEntry> kept;
+  std::vector<CodeEntry> retained;
   for (const CodeEntry& entry : entries_) {
     if (entry.key == nullptr) continue;
     auto* code = static_cast<PyObject*>(const_cast<void*>(entry.key));  // NOLINT: the table holds it
     if (entry.is_code && entries_.size() >= kWorthSweeping && Py_REFCNT(code) == 1) {
       unused.push_back(code);
     } else {
-      kept.push_back(entry);
+      retained.push_back(entry);
     }
   }
-  std::vector<CodeEntry> larger(kept.size() * 4 > entries_.size() ? entries_.size() * 2 : entries_.size());
+  std::vector<CodeEntry> larger(retained.size() * 4 > entries_.size() ? entries_.size() * 2 : entries_.size());
   entries_.swap(larger);
-  for (const CodeEntry& entry : kept) slot(entry.key) = entry;
-  used_ = kept.size();
+  for (const CodeEntry& entry : retained) slot(entry.key) = entry;
+  used_ = retained.size();
   for (PyObject* code : unused) Py_DECREF(code);
 }
 
@@ -444,7 +444,7 @@ void Collector::finish() noexcept {
 void Collector::end_collection() noexcept {
   hook_all_threads(false);
   end_ticks_ = now_ticks();
-  if (ThreadRing* ring = told_ring()) ring->put(time_record(kRegionEnd, 0, end_ticks_));
+  if (ThreadRing* ring = reported_ring()) ring->put(time_record(kRegionEnd, 0, end_ticks_));
   epoch_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -453,7 +453,7 @@ void Collector::tell_replaced(const char* getter, const PyObject* own, NoteKind 
   const Reference get(new_attribute("sys", getter));
   const Reference set(get ? PyObject_CallObject(get.get(), nullptr) : nullptr);
   PyErr_Clear();
-  if (!set || set.get() == own || told_generation_ != channel_.generation()) return;
+  if (!set || set.get() == own || reported_generation_ != channel_.generation()) return;
   channel_.define(kDefineNote, std::string_view(reinterpret_cast<const char*>(&note), sizeof note));
 }
 
@@ -476,12 +476,12 @@ void Collector::take_up_trace() noexcept {
   if (choice_.lines) PyEval_SetTrace(hooked_ ? on_line : nullptr, hooked_ ? trace_function_ : nullptr);
 }
 
-ThreadRing* Collector::told_ring() noexcept {
+ThreadRing* Collector::reported_ring() noexcept {
   return thread_state.epoch == epoch_.load(std::memory_order_relaxed) ? channel_.ring() : nullptr;
 }
 
 ThreadRing* Collector::ready_ring(PyFrameObject* frame, bool is_call) noexcept {
-  ThreadRing* ring = told_ring();
+  ThreadRing* ring = reported_ring();
   return ring != nullptr ? ring : prepare(frame, is_call);
 }
 
@@ -579,12 +579,12 @@ void Collector::tell_running(ThreadRing& ring, PyFrameObject* frame, bool with_f
 ThreadRing* Collector::own_ring() noexcept {
   if (!channel_.collecting()) return nullptr;
   ThreadRing* ring = channel_.ring();
-  if (ring != nullptr && told_generation_ != channel_.generation()) tell_process();
+  if (ring != nullptr && reported_generation_ != channel_.generation()) tell_process();
   return ring;
 }
 
 void Collector::tell_process() noexcept {
-  told_generation_ = channel_.generation();
+  reported_generation_ = channel_.generation();
   const SavedException saved;
   std::string library;
   if (const Reference file(new_attribute("os", "__file__")); file) library = text_of(file.get());
@@ -648,7 +648,7 @@ void Collector::meta(std::string_view key, std::string_view value) noexcept {
 }
 
 void Collector::collection(bool begins, std::uint32_t value) noexcept {
-  if (ThreadRing* ring = told_ring()) ring->put(time_record(begins ? kGcBegin : kGcEnd, value, now_ticks()));
+  if (ThreadRing* ring = reported_ring()) ring->put(time_record(begins ? kGcBegin : kGcEnd, value, now_ticks()));
 }
 
 void Collector::test_begins(TestPhase phase, std::string_view id, std::string_view file, std::uint64_t line) noexcept {

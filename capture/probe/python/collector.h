@@ -67,7 +67,7 @@ class CodeTable {
   void set_filter(std::string_view only, std::string_view skipped);
   void set_own_folder(std::string folder) { own_folder_ = std::move(folder); }
 
-  // Told to the channel if they are new to it.
+  // Reported to the channel if they are new to it.
   [[nodiscard]] const CodeEntry& of(PyFrameObject* frame, PyObject* code, Channel& channel) noexcept {
     CodeEntry& entry = slot(code);
     if (entry.key == nullptr || entry.generation != channel.generation()) return tell_code(frame, code, channel);
@@ -103,8 +103,8 @@ class CodeTable {
   std::vector<CodeEntry> entries_;  // open addressing, at most half full
   std::size_t used_ = 0;
   std::uint32_t next_number_ = 0;
-  std::uint32_t told_generation_ = 0;
-  std::unordered_map<std::string, std::uint32_t> told_;  // facts to numbers
+  std::uint32_t reported_generation_ = 0;
+  std::unordered_map<std::string, std::uint32_t> reported_;  // facts to numbers
   std::vector<std::string> only_;
   std::vector<std::string> skipped_;
   std::string own_folder_;
@@ -167,7 +167,7 @@ class Collector {
 
   void configure(std::string_view overrides) noexcept;
   // Of this thread once its running calls have been told. Null: nothing is collected now.
-  [[nodiscard]] ThreadRing* told_ring() noexcept;
+  [[nodiscard]] ThreadRing* reported_ring() noexcept;
   [[nodiscard]] ThreadRing* ready_ring(PyFrameObject* frame, bool is_call) noexcept;
   [[nodiscard]] ThreadRing* prepare(PyFrameObject* frame, bool is_call) noexcept;
   [[nodiscard]] bool begins_program(PyFrameObject* frame) const noexcept;
@@ -191,10 +191,10 @@ class Collector {
   std::uint32_t regions_ = 0;         // entered and not left
   bool everything_ = false;           // regions mean nothing
   bool hooked_ = false;
-  bool waits_for_program_ = false;       // for the first statement of __main__
-  std::atomic<std::uint32_t> epoch_{1};  // changes whenever each thread has to tell its running calls anew
-  std::uint64_t end_ticks_ = 0;          // of the last region; 0: there was none in this process
-  std::uint32_t told_generation_ = 0;    // of the channel that was told of the process
+  bool waits_for_program_ = false;         // for the first statement of __main__
+  std::atomic<std::uint32_t> epoch_{1};    // changes whenever each thread has to tell its running calls anew
+  std::uint64_t end_ticks_ = 0;            // of the last region; 0: there was none in this process
+  std::uint32_t reported_generation_ = 0;  // of the channel that was told of the process
 };
 
 }  // namespace accelscope::probe::python

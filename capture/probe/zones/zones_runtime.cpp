@@ -139,8 +139,8 @@ void frame(int what, const char* name) noexcept {
   put_id(names().ring_for_end(), RecordType::frame_end, site, now_ticks(), {});
 }
 void frame_image() noexcept {
-  static std::atomic<bool> told{false};
-  if (!told.exchange(true, std::memory_order_relaxed)) names().define_fact("frame_images", "");
+  static std::atomic<bool> reported{false};
+  if (!reported.exchange(true, std::memory_order_relaxed)) names().define_fact("frame_images", "");
 }
 
 [[nodiscard]] std::uint32_t counter_of(const char* name, CounterType type) noexcept {

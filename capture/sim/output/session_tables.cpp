@@ -121,7 +121,7 @@ void SessionEvents::write_vendor_facts(const RunMetrics& metrics) {
     terminology +=
         fmt::format("{}\"{}\":\"The {} of the simulated run.\"", terminology.empty() ? "{" : ",", metric.name, words);
   }
-  writer_.set_meta(std::string(neuron::kKeptRowPrefix) + "terminology", terminology + "}");
+  writer_.set_meta(std::string(neuron::kRetainedRowPrefix) + "terminology", terminology + "}");
 }
 
 // The vendor keeps the frames of stacks as ids of ids. Every pair of line and caller is a frame, and so is the caller.

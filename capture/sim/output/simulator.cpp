@@ -184,7 +184,7 @@ class RankRun {
   struct Rank {
     Jitter jitter{0};
     TrackNumber compute = kNone, collectives = kNone;
-    bool told = true;
+    bool reported = true;
     std::int64_t free_ns = 0, arrival_ns = 0;
   };
 
@@ -201,8 +201,8 @@ class RankRun {
       if (r % kRanksOfHost == 0 && options_.faults.clock_skew_ns > 0) clock = add_clock(r / kRanksOfHost);
       Rank& rank = ranks_.emplace_back();
       rank.jitter = Jitter(options_.seed * 64 + r);
-      rank.told = options_.faults.missing != r;
-      if (!rank.told) continue;
+      rank.reported = options_.faults.missing != r;
+      if (!rank.reported) continue;
       Track track;
       track.device = fmt::format("rank {} nc{}", r, r % kRanksOfHost);
       track.host = fmt::format("host {}", r / kRanksOfHost);
@@ -243,13 +243,13 @@ class RankRun {
       compute(r, layer);
       all = std::max(all, ranks_[r].arrival_ns);
     }
-    const double carried = static_cast<double>(collective.bytes) * bus_factor(collective.operation, ranks_.size());
+    const double embedded = static_cast<double>(collective.bytes) * bus_factor(collective.operation, ranks_.size());
     const auto slower = static_cast<double>(draw_.next() & 255) / 255 * 0.1;  // the links are others' as well
     const std::int64_t ring = 2 * static_cast<std::int64_t>(ranks_.size() - 1) * kRingStepNs / 16;
-    const std::int64_t duration = ring + std::llround(carried / kBusBytesPerNs * (1 + slower));
+    const std::int64_t duration = ring + std::llround(embedded / kBusBytesPerNs * (1 + slower));
     for (Rank& rank : ranks_) {
       const std::int64_t end = all + duration + draw(rank, kEndJitterNs);
-      if (rank.told) write_collective(rank, collective, layer, step, all, end);
+      if (rank.reported) write_collective(rank, collective, layer, step, all, end);
       rank.free_ns = end;
     }
   }
@@ -260,7 +260,7 @@ class RankRun {
     for (const StepPart& part : kStepParts) {
       const std::int64_t ns =
           part.ns + draw(rank, kComputeJitterNs) + (late && part.grows ? options_.faults.late_ns : 0);
-      if (rank.told) {
+      if (rank.reported) {
         Row row = writer_.begin_event(rank.compute, rank.free_ns, ns, writer_.intern(part.name));
         row.string(0, layer);
       }

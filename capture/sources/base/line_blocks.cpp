@@ -20,20 +20,20 @@ std::size_t LineBlocks::fill(std::vector<char>& buffer, std::size_t size) {
 // Leaves one byte of zero of every hole. The number of bytes that are left.
 std::size_t LineBlocks::squeeze_holes(std::span<char> bytes) {
   const bool plain = std::memchr(bytes.data(), 0, bytes.size()) == nullptr;
-  std::size_t kept = bytes.size();
+  std::size_t retained = bytes.size();
   if (!plain) {
-    kept = 0;
+    retained = 0;
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       const bool zero = bytes[i] == 0;
       if (zero && hole_bytes_++ == 0) first_hole_ = read_ + i;
-      if (!zero || !in_hole_) bytes[kept++] = bytes[i];
+      if (!zero || !in_hole_) bytes[retained++] = bytes[i];
       in_hole_ = zero;
     }
   } else {
     in_hole_ = false;
   }
   read_ += bytes.size();
-  return kept;
+  return retained;
 }
 
 // What is left of a line with a hole is its end, so that lines are counted as they are in the file.
@@ -57,9 +57,9 @@ std::string_view LineBlocks::without_broken_lines(std::vector<char>& buffer, std
 std::string_view LineBlocks::next(std::vector<char>& buffer) {
   buffer.resize(kBlockBytes);
   for (;;) {
-    std::copy(carried_.begin(), carried_.end(), buffer.begin());
-    const std::size_t size = fill(buffer, carried_.size());
-    carried_.clear();
+    std::copy(embedded_.begin(), embedded_.end(), buffer.begin());
+    const std::size_t size = fill(buffer, embedded_.size());
+    embedded_.clear();
     std::string_view text(buffer.data(), size);
     if (in_long_line_) {
       const std::size_t end = text.find('\n');
@@ -69,14 +69,14 @@ std::string_view LineBlocks::next(std::vector<char>& buffer) {
     if (ended_) return without_broken_lines(buffer, text);
     const std::size_t last_end = text.rfind('\n');
     if (last_end != std::string_view::npos) {
-      carried_ = text.substr(last_end + 1);
+      embedded_ = text.substr(last_end + 1);
       return without_broken_lines(buffer, text.substr(0, last_end + 1));
     }
     if (text.size() == kBlockBytes) {
       ++long_lines_;
       in_long_line_ = true;
     } else {
-      carried_ = text;
+      embedded_ = text;
     }
   }
 }

@@ -44,7 +44,7 @@ class LineBlocks {
   [[nodiscard]] std::size_t fill(std::vector<char>& buffer, std::size_t size);
 
   std::unique_ptr<json::ByteSource> source_;
-  std::string carried_;  // the begin of the next block's first line
+  std::string embedded_;  // the begin of the next block's first line
   std::uint64_t long_lines_ = 0;
   std::uint64_t hole_bytes_ = 0;
   std::uint64_t first_hole_ = 0;

@@ -194,7 +194,7 @@ void ChromeImporter::share_collective_facts(const EventRecord& record, std::vect
   }
 }
 
-void ChromeImporter::write_kept(const KeptEvent& event, bool asynchronous) {
+void ChromeImporter::write_retained(const RetainedEvent& event, bool asynchronous) {
   write_slice(event.record, event.values, event.text, asynchronous);
 }
 
@@ -305,8 +305,8 @@ std::uint64_t ChromeImporter::async_key(const EventRecord& record) const {
 
 OpenEvents::Handlers ChromeImporter::joined(bool asynchronous) {
   OpenEvents::Handlers handlers;
-  handlers.emit = [this, asynchronous](const KeptEvent& event) { write_kept(event, asynchronous); };
-  handlers.add_args = [this](KeptEvent& event, std::string_view args) {
+  handlers.emit = [this, asynchronous](const RetainedEvent& event) { write_retained(event, asynchronous); };
+  handlers.add_args = [this](RetainedEvent& event, std::string_view args) {
     end_batch_.clear();
     binder_.begin_batch();
     const TableBinding& binding = *bindings_[static_cast<std::size_t>(event.record.table)];
@@ -385,22 +385,22 @@ void ChromeImporter::note_work(const EventRecord& record, std::uint32_t track, s
   if (known->second == KernelPart::helper) return;
   if (std::find(kernel_tracks_.rbegin(), kernel_tracks_.rend(), track) == kernel_tracks_.rend())
     kernel_tracks_.push_back(track);
-  const auto told = work_.add_kernel({.track = track,
-                                      .begin = record.start,
-                                      .duration = duration,
-                                      .name = record.name,
-                                      .grid = static_cast<StringId>(value_in(values, KernelColumns::grid)),
-                                      .block = static_cast<StringId>(value_in(values, KernelColumns::block)),
-                                      .correlation = value_in(values, KernelColumns::correlation),
-                                      .external_id = value_in(values, KernelColumns::external_id),
-                                      .part = known->second});
-  if (!told) return;
-  if (told->flops > 0) values.push_back({KernelColumns::flops, 0, std::bit_cast<std::uint64_t>(told->flops)});
-  if (told->bytes > 0)
-    values.push_back({KernelColumns::bytes, 0, static_cast<std::uint64_t>(std::llround(told->bytes))});
-  if (told->type != 0) values.push_back({KernelColumns::precision, 0, told->type});
-  values.push_back({KernelColumns::work_from, 0, told->basis});
-  if (const std::string_view operation = operation_of(vocabulary_.strings.text(told->basis)); !operation.empty())
+  const auto reported = work_.add_kernel({.track = track,
+                                          .begin = record.start,
+                                          .duration = duration,
+                                          .name = record.name,
+                                          .grid = static_cast<StringId>(value_in(values, KernelColumns::grid)),
+                                          .block = static_cast<StringId>(value_in(values, KernelColumns::block)),
+                                          .correlation = value_in(values, KernelColumns::correlation),
+                                          .external_id = value_in(values, KernelColumns::external_id),
+                                          .part = known->second});
+  if (!reported) return;
+  if (reported->flops > 0) values.push_back({KernelColumns::flops, 0, std::bit_cast<std::uint64_t>(reported->flops)});
+  if (reported->bytes > 0)
+    values.push_back({KernelColumns::bytes, 0, static_cast<std::uint64_t>(std::llround(reported->bytes))});
+  if (reported->type != 0) values.push_back({KernelColumns::precision, 0, reported->type});
+  values.push_back({KernelColumns::work_from, 0, reported->basis});
+  if (const std::string_view operation = operation_of(vocabulary_.strings.text(reported->basis)); !operation.empty())
     values.push_back({binding.collective, 0, vocabulary_.strings.intern(operation).id});
 }
 

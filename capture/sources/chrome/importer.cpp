@@ -21,11 +21,11 @@
 
 namespace accelscope::capture::sources::chrome {
 
-KeptEvent::KeptEvent(const EventRecord& source, const EventBatch& batch) : record(source) {
+RetainedEvent::RetainedEvent(const EventRecord& source, const EventBatch& batch) : record(source) {
   add_values(source.values, batch);
 }
 
-void KeptEvent::add_values(const ValueRange& range, const EventBatch& batch) {
+void RetainedEvent::add_values(const ValueRange& range, const EventBatch& batch) {
   for (std::uint32_t i = range.first; i < range.first + range.count; ++i) {
     BoundValue value = batch.values[i];
     if (value.size > 0) {  // a text
@@ -44,13 +44,13 @@ void KeptEvent::add_values(const ValueRange& range, const EventBatch& batch) {
 }
 
 void OpenEvents::begin(std::uint64_t key, const EventRecord& record, const EventBatch& batch) {
-  add(key, {KeptEvent(record, batch), false});
+  add(key, {RetainedEvent(record, batch), false});
 }
 
 void OpenEvents::end(std::uint64_t key, const EventRecord& record, const EventBatch& batch) {
   EventRecord bare = record;
   bare.values = {};
-  Mark mark{KeptEvent(bare, batch), true};
+  Mark mark{RetainedEvent(bare, batch), true};
   mark.event.text = batch.text_at(record.raw_args);
   add(key, std::move(mark));
 }
@@ -90,13 +90,13 @@ void OpenEvents::join(Stack& stack, Mark& mark) {
     return;
   }
   const EventRecord& end = mark.event.record;
-  KeptEvent* const event = find(stack, end.name);
+  RetainedEvent* const event = find(stack, end.name);
   if (event == nullptr) return handlers_.without_begin(end);
   if (!mark.event.text.empty()) handlers_.add_args(*event, mark.event.text);
   close(stack, *event, end.start);
 }
 
-KeptEvent* OpenEvents::find(Stack& stack, StringId name) {
+RetainedEvent* OpenEvents::find(Stack& stack, StringId name) {
   if (stack.open.empty()) return nullptr;
   if (name == 0) return &stack.waiting[stack.open.back()];
   constexpr std::size_t kDeepest = 512;  // names are looked for among so many; files may leave millions open
@@ -108,7 +108,7 @@ KeptEvent* OpenEvents::find(Stack& stack, StringId name) {
   return &stack.waiting[stack.open.back()];
 }
 
-void OpenEvents::close(Stack& stack, KeptEvent& event, std::int64_t end_ns) {
+void OpenEvents::close(Stack& stack, RetainedEvent& event, std::int64_t end_ns) {
   event.closed = true;
   event.record.duration = std::max<std::int64_t>(0, end_ns - event.record.start);
   const auto index = static_cast<std::size_t>(&event - stack.waiting.data());
@@ -118,8 +118,8 @@ void OpenEvents::close(Stack& stack, KeptEvent& event, std::int64_t end_ns) {
 }
 
 void OpenEvents::emit_closed(Stack& stack) {
-  std::vector<KeptEvent> still_open;
-  for (KeptEvent& event : stack.waiting) {
+  std::vector<RetainedEvent> still_open;
+  for (RetainedEvent& event : stack.waiting) {
     if (event.closed) {
       handlers_.emit(event);
     } else {
@@ -134,7 +134,7 @@ void OpenEvents::close_all(std::int64_t end_ns) {
   for (auto& [key, stack] : stacks_) {
     join(stack, stack.marks.size());
     for (const std::size_t index : stack.open) {
-      KeptEvent& event = stack.waiting[index];
+      RetainedEvent& event = stack.waiting[index];
       event.closed = true;
       event.record.duration = std::max<std::int64_t>(0, end_ns - event.record.start);
       ++left_open_;
@@ -200,7 +200,7 @@ void TraceFacts::set(std::string key, std::string_view value) {
   const bool secret = system::names_a_secret(key, value);
   secrets_ += secret ? 1 : 0;
   facts_[std::move(key)] =
-      secret ? std::string("(left out: it looks like a secret)") : system::without_secrets(json::mend_utf8(value));
+      secret ? std::string("(left out: it looks like a secret)") : system::without_secrets(json::repair_utf8(value));
 }
 
 void TraceFacts::add(const json::JsonWindow& window) {
@@ -269,7 +269,7 @@ void TraceFacts::add_message(std::string_view table, std::string_view row) {
   json::JsonCursor cursor(row);
   const json::JsonField line = cursor.value();
   if (!cursor.ok()) return;
-  const std::string text = json::mend_utf8(line.text.substr(0, 500));
+  const std::string text = json::repair_utf8(line.text.substr(0, 500));
   out_of_range_ += records_out_of_range(line.text);
   if (table == "ERROR" || tells_of_loss(line.text)) ++complaints_[text];
   std::string& all = facts_[std::string(table)];
@@ -411,11 +411,11 @@ void ChromeImporter::take_batch(EventBatch& batch) {
   for (const UnreadRow& problem : batch.problems) {
     report_.skipped_row("traceEvents", problem.reason, problem.offset);
   }
-  if (batch.mended_rows > 0) {
+  if (batch.repaired_rows > 0) {
     report_.note("rows_mended",
                  "events hold bytes that are not UTF-8, stray commas or control characters and were read after "
                  "mending; texts in them may differ",
-                 batch.mended_rows);
+                 batch.repaired_rows);
   }
   if (batch.doubled_keys > 0) {
     report_.note("doubled_keys", "events name one field twice; the last one counts", batch.doubled_keys);

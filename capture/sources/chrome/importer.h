@@ -37,13 +37,13 @@ namespace accelscope::capture::sources::chrome {
 // order in which it began as long as a thread's stack empties now and then.
 
 // An event with its own copy of what it refers to.
-struct KeptEvent {
+struct RetainedEvent {
   EventRecord record;
   std::vector<BoundValue> values;
   std::string text;
   bool closed = false;
 
-  KeptEvent(const EventRecord& source, const EventBatch& batch);
+  RetainedEvent(const EventRecord& source, const EventBatch& batch);
   // Values that the end event has beside those of the begin.
   void add_values(const ValueRange& range, const EventBatch& batch);
 };
@@ -51,9 +51,9 @@ struct KeptEvent {
 class OpenEvents {
  public:
   struct Handlers {
-    std::function<void(const KeptEvent&)> emit;
+    std::function<void(const RetainedEvent&)> emit;
     // The end's args, which belong to the event as well.
-    std::function<void(KeptEvent& event, std::string_view args)> add_args;
+    std::function<void(RetainedEvent& event, std::string_view args)> add_args;
     // An end whose begin is nowhere.
     std::function<void(const EventRecord& end)> without_begin;
   };
@@ -74,22 +74,22 @@ class OpenEvents {
   static constexpr std::size_t kMostMarks = 1U << 18;
   // A begin or an end that has not been joined yet. Of an end, the text is its args.
   struct Mark {
-    KeptEvent event;
+    RetainedEvent event;
     bool is_end = false;
   };
   struct Stack {
     std::deque<Mark> marks;  // those of one time stay as they came
     bool sorted = true;      // by time
     std::int64_t joined_until = INT64_MIN;
-    std::vector<KeptEvent> waiting;  // by begin; closed ones wait for those that began before them
-    std::vector<std::size_t> open;   // indices into waiting
+    std::vector<RetainedEvent> waiting;  // by begin; closed ones wait for those that began before them
+    std::vector<std::size_t> open;       // indices into waiting
   };
   void add(std::uint64_t key, Mark mark);
   void join_some();
   void join(Stack& stack, std::size_t count);
   void join(Stack& stack, Mark& mark);
-  [[nodiscard]] KeptEvent* find(Stack& stack, StringId name);
-  void close(Stack& stack, KeptEvent& event, std::int64_t end_ns);
+  [[nodiscard]] RetainedEvent* find(Stack& stack, StringId name);
+  void close(Stack& stack, RetainedEvent& event, std::int64_t end_ns);
   void emit_closed(Stack& stack);
 
   Handlers handlers_;
@@ -205,7 +205,7 @@ class ChromeImporter {
   [[nodiscard]] const tracks::KernelWork::Operator* work_of(const TableBinding& binding, const EventRecord& record,
                                                             std::span<const BoundValue> values);
   void amend_kernels();
-  void write_kept(const KeptEvent& event, bool asynchronous);
+  void write_retained(const RetainedEvent& event, bool asynchronous);
   void write_instant(const EventRecord& record, std::span<const BoundValue> values, std::string_view text);
   void add_stated_flow(const EventRecord& record, std::string_view args);
   void write_memory(const EventRecord& record, std::span<const BoundValue> values, std::string_view text);

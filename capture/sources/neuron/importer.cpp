@@ -90,7 +90,7 @@ void ProfileFacts::keep_row(std::string_view table, std::span<const json::JsonFi
     if (row.size() > 1) row += ',';
     json::append_json(row, field);
   }
-  if (row.size() < kMostBytes) kept_rows_.try_emplace(std::string(table), row + "}");
+  if (row.size() < kMostBytes) retained_rows_.try_emplace(std::string(table), row + "}");
 }
 
 const std::string* ProfileFacts::fact(const std::string& key) const {
@@ -235,7 +235,7 @@ void ProfileFacts::write_metrics(SessionWriter& writer, ImportReport& report, co
 void ProfileFacts::write(SessionWriter& writer, ImportReport& report, const std::string& path, std::string_view format,
                          const CorePlan& cores) const {
   for (const auto& [key, value] : facts_) writer.set_meta(key, value);
-  for (const auto& [table, row] : kept_rows_) writer.set_meta(accelscope::neuron::kKeptRowPrefix + table, row);
+  for (const auto& [table, row] : retained_rows_) writer.set_meta(accelscope::neuron::kRetainedRowPrefix + table, row);
   for (const std::map<std::string, std::string>& row : model_rows_) {
     const auto graph = row.find("sg_name");
     const auto number = row.find("nc_idx");
@@ -529,7 +529,7 @@ void SchemaInference::on_bad_row(std::string_view text, const json::RowPlace& pl
   (void)place;
 }
 
-void SchemaInference::on_mended_row(const json::RowPlace& place) { (void)place; }
+void SchemaInference::on_repaired_row(const json::RowPlace& place) { (void)place; }
 
 Schema SchemaInference::schema(std::string_view table) const {
   const auto has = [&](std::string_view key) { return found_.has(key); };
@@ -721,10 +721,10 @@ void NeuronImporter::on_row(std::span<const json::JsonField> fields, bool is_obj
 void NeuronImporter::on_bad_row(std::string_view text, const json::RowPlace& place) {
   ++*current_rows_;
   report_.skipped_row(current_.json_name,
-                      fmt::format("not JSON, beginning with {}", json::mend_utf8(text.substr(0, 40))), place.offset);
+                      fmt::format("not JSON, beginning with {}", json::repair_utf8(text.substr(0, 40))), place.offset);
 }
 
-void NeuronImporter::on_mended_row(const json::RowPlace& place) {
+void NeuronImporter::on_repaired_row(const json::RowPlace& place) {
   (void)place;
   report_.note(
       "rows_mended",

@@ -75,7 +75,7 @@ class ProfileFacts {
 
   std::map<std::string, std::string> facts_;  // "table.key"
   std::map<std::string, std::string> groups_;
-  std::map<std::string, std::string> kept_rows_;  // by table, as JSON
+  std::map<std::string, std::string> retained_rows_;  // by table, as JSON
   std::vector<SummaryField> summary_;
   std::size_t summary_rows_ = 0;
   // model_info has a row for each physical core.
@@ -149,7 +149,7 @@ class SchemaInference final : public json::JsonRowHandler {
  public:
   void on_row(std::span<const json::JsonField> fields, bool is_object, const json::RowPlace& place) override;
   void on_bad_row(std::string_view text, const json::RowPlace& place) override;
-  void on_mended_row(const json::RowPlace& place) override;
+  void on_repaired_row(const json::RowPlace& place) override;
 
   // With the extra column.
   [[nodiscard]] Schema schema(std::string_view table) const;
@@ -174,7 +174,7 @@ class NeuronImporter final : public json::JsonRowHandler {
 
   void on_row(std::span<const json::JsonField> fields, bool is_object, const json::RowPlace& place) override;
   void on_bad_row(std::string_view text, const json::RowPlace& place) override;
-  void on_mended_row(const json::RowPlace& place) override;
+  void on_repaired_row(const json::RowPlace& place) override;
 
  private:
   // Where the rows of the JSON table at hand go.

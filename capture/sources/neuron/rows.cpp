@@ -405,7 +405,7 @@ void NeuronImporter::report_parquet(const parquet::TableReader& reader, const Ex
   }
   report_.note("values_mended",
                fmt::format("values of \"{}\" hold bytes that are not UTF-8 and were read after mending", file.table),
-               reader.mended_values());
+               reader.repaired_values());
 }
 
 }  // namespace accelscope::capture::sources::neuron

@@ -718,17 +718,17 @@ Result<void> ColumnReader::take_data_v2(const Page& page, std::string_view packe
   const auto repetition_bytes = static_cast<std::size_t>(page.repetition_bytes);
   const auto level_bytes = static_cast<std::size_t>(levels);
   // They must outlive packed_, which the next header overwrites.
-  std::vector<char>& kept = page_;
+  std::vector<char>& retained = page_;
   const std::uint64_t plain = static_cast<std::uint64_t>(page.plain_bytes);
-  kept.resize(static_cast<std::size_t>(plain));
-  std::copy_n(packed.begin(), level_bytes, kept.begin());
+  retained.resize(static_cast<std::size_t>(plain));
+  std::copy_n(packed.begin(), level_bytes, retained.begin());
   const std::string_view values = packed.substr(level_bytes);
-  const std::span<char> room = std::span(kept).subspan(level_bytes);
+  const std::span<char> room = std::span(retained).subspan(level_bytes);
   if (!room.empty() || !values.empty()) {
     const format::Codec codec = page.is_packed ? chunk_.codec : format::Codec::uncompressed;
     if (Result<void> done = unpack(codec, values, room); !done) return Error{"has a page whose " + done.message()};
   }
-  const std::string_view all(kept.data(), kept.size());
+  const std::string_view all(retained.data(), retained.size());
   repetitions_ = BitRuns(all.substr(0, repetition_bytes), bits_of_level(field_.repeated));
   definitions_ =
       BitRuns(all.substr(repetition_bytes, level_bytes - repetition_bytes), bits_of_level(field_.definition));

@@ -88,9 +88,9 @@ void Footer::Element::read(CompactReader& reader) {
     if (field.id == fields::kLogical && field.type == CompactType::structure) return read_logical(reader);
     reader.skip(field.type);
   });
-  const auto says = [&](format::ConvertedType what) { return converted == static_cast<std::int64_t>(what); };
-  is_list = is_list || says(format::ConvertedType::list);
-  is_map = is_map || says(format::ConvertedType::map) || says(format::ConvertedType::map_key_value);
+  const auto contains_words = [&](format::ConvertedType what) { return converted == static_cast<std::int64_t>(what); };
+  is_list = is_list || contains_words(format::ConvertedType::list);
+  is_map = is_map || contains_words(format::ConvertedType::map) || contains_words(format::ConvertedType::map_key_value);
 }
 
 void Footer::Element::read_logical(CompactReader& reader) {

@@ -86,8 +86,8 @@ template <typename Real>
 [[nodiscard]] JsonField text(std::string_view bytes, ValueText& room) {
   const bool plain = std::all_of(bytes.begin(), bytes.end(), [](char c) { return static_cast<signed char>(c) >= 0; });
   if (plain || json::is_utf8(bytes)) return {{}, bytes, JsonKind::string};
-  room.longer = json::mend_utf8(bytes);
-  room.mended = true;
+  room.longer = json::repair_utf8(bytes);
+  room.repaired = true;
   return {{}, room.longer, JsonKind::string};
 }
 
@@ -132,7 +132,7 @@ JsonField field_of(const Field& field, const PlainValue& value, ValueText& room)
 
 bool NestedText::append_row(std::uint32_t field, std::string& out, std::size_t most_bytes) {
   most_bytes_ = most_bytes;
-  room_.mended = false;
+  room_.repaired = false;
   return append(field, out);
 }
 
@@ -359,10 +359,10 @@ bool TableReader::read_field(TopField& top, json::JsonField& field) {
     return false;
   }
   if (entry.definition < here.definition) return false;
-  top.room.mended = false;
+  top.room.repaired = false;
   field = field_of(here, entry.value, top.room);
   field.key = here.name;
-  mended_values_ += top.room.mended ? 1 : 0;
+  repaired_values_ += top.room.repaired ? 1 : 0;
   return true;
 }
 
@@ -380,7 +380,7 @@ bool TableReader::read_nested(TopField& top, json::JsonField& field) {
     return false;
   }
   const bool whole = nested_.append_row(top.number, top.nested, kMostNestedBytes);
-  mended_values_ += nested_.mended() ? 1 : 0;
+  repaired_values_ += nested_.repaired() ? 1 : 0;
   if (!whole) {
     lose(top);
     return false;

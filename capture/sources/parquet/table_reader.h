@@ -28,7 +28,7 @@ namespace accelscope::capture::sources::parquet {
 struct ValueText {
   char digits[40] = {};
   std::string longer;
-  bool mended = false;  // the value held bytes that are not UTF-8
+  bool repaired = false;  // the value held bytes that are not UTF-8
 };
 
 // What a value of the column is. The text lives as long as `room` and the value itself.
@@ -41,7 +41,7 @@ class NestedText {
   NestedText(const std::vector<Field>& fields, std::deque<ColumnReader>& columns)
       : fields_(fields), columns_(columns) {}
   [[nodiscard]] bool append_row(std::uint32_t field, std::string& out, std::size_t most_bytes);
-  [[nodiscard]] bool mended() const noexcept { return room_.mended; }
+  [[nodiscard]] bool repaired() const noexcept { return room_.repaired; }
 
  private:
   [[nodiscard]] bool append(std::uint32_t field, std::string& out);
@@ -86,7 +86,7 @@ class TableReader {
   [[nodiscard]] std::uint64_t rows() const noexcept { return footer_.rows(); }
   [[nodiscard]] std::uint64_t rows_done() const noexcept { return rows_done_; }
   [[nodiscard]] const std::vector<ColumnProblem>& problems() const noexcept { return problems_; }
-  [[nodiscard]] std::uint64_t mended_values() const noexcept { return mended_values_; }  // not UTF-8
+  [[nodiscard]] std::uint64_t repaired_values() const noexcept { return repaired_values_; }  // not UTF-8
   [[nodiscard]] const std::string& created_by() const noexcept { return footer_.created_by(); }
 
  private:
@@ -116,7 +116,7 @@ class TableReader {
   std::uint64_t row_in_group_ = 0;
   std::uint64_t rows_done_ = 0;
   std::uint64_t text_left_ = 0;
-  std::uint64_t mended_values_ = 0;
+  std::uint64_t repaired_values_ = 0;
   bool finished_ = false;
 };
 

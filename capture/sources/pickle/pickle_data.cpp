@@ -152,7 +152,7 @@ std::uint64_t PickleData::keep(std::span<const PickleValue> values) {
   std::copy(values.begin(), values.end(), place);
   const std::uint64_t offset = std::uint64_t{blocks_.size() - 1} << kBlockBits | used_;
   used_ += values.size();
-  kept_words_ += values.size();
+  retained_words_ += values.size();
   // What is longer than a block has one of its own, whose further places no offset reaches.
   if (room_ > kBlock) used_ = room_;
   return offset;

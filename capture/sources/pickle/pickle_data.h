@@ -56,7 +56,7 @@ class PickleData {
   [[nodiscard]] std::optional<PickleValue> make_dict(std::span<const PickleValue> pairs);
   void set_root(PickleValue value) noexcept { root_ = value; }
   // What all of them take.
-  [[nodiscard]] std::uint64_t words() const noexcept { return kept_words_ + 2 * wide_.size() + reals_.size(); }
+  [[nodiscard]] std::uint64_t words() const noexcept { return retained_words_ + 2 * wide_.size() + reals_.size(); }
   [[nodiscard]] std::uint64_t text_bytes() const noexcept { return text_bytes_; }
 
  private:
@@ -88,7 +88,7 @@ class PickleData {
   std::vector<std::unique_ptr<PickleValue[]>> blocks_;
   std::size_t used_ = 0;  // of the last block
   std::size_t room_ = 0;
-  std::uint64_t kept_words_ = 0;  // of all blocks
+  std::uint64_t retained_words_ = 0;  // of all blocks
   std::uint64_t text_bytes_ = 0;
   std::vector<Run> lists_;
   std::vector<std::uint32_t> shapes_;                              // their keys, numbers in lists_

@@ -174,7 +174,7 @@ void RpdReader::each_row(std::string_view table, std::span<const std::string_vie
     visit(rows.rows());
     ++progress_.done;
     if (++read % kLookUpEvery != 0) continue;
-    progress_.say();
+    progress_.inform();
     if (run_.session().cancelled() || !run_.session().status()) return;
   }
   run_.report().note(
@@ -532,7 +532,7 @@ void ComputeReader::read_launches() {
     run_.write(dispatch);
     ++progress_.done;
   }
-  progress_.say();
+  progress_.inform();
   run_.count_skipped(RocmTable::kernel, without_time);
   run_.report().note("rows_skipped", "launches have no begin and end, and were left out", without_time);
   if (rows && !rows->status())

@@ -184,23 +184,23 @@ class CutPages {
     }
     unsigned char* head = page + (number == 1 ? kHeaderBytes : 0);
     if (head[0] != kInnerOfTable && head[0] != kInnerOfIndex) return true;
-    std::vector<std::size_t> kept;  // places of cells
-    if (!gather(page, head, depth, kept)) return true;
+    std::vector<std::size_t> retained;  // places of cells
+    if (!gather(page, head, depth, retained)) return true;
     const bool last = is_usable(four_bytes(head + kLastChild), depth + 1);
-    if (!last && kept.empty()) {
+    if (!last && retained.empty()) {
       if (number != 1) make_empty(page);
       return false;
     }
     std::int64_t last_child = four_bytes(head + kLastChild);
     if (!last) {
-      last_child = four_bytes(page + kept.back());
-      std::memcpy(head + kLastChild, page + kept.back(), 4);
-      kept.pop_back();
+      last_child = four_bytes(page + retained.back());
+      std::memcpy(head + kLastChild, page + retained.back(), 4);
+      retained.pop_back();
     }
     // A page with one child alone is refused, unless it is the first: the child stands in for it.
-    if (kept.empty() && number != 1 && depth < kDeepestTree) return load(last_child, page, depth + 1);
-    put_two_bytes(head + kCellCount, kept.size());
-    for (std::size_t i = 0; i < kept.size(); ++i) put_two_bytes(head + kCellsOfInner + 2 * i, kept[i]);
+    if (retained.empty() && number != 1 && depth < kDeepestTree) return load(last_child, page, depth + 1);
+    put_two_bytes(head + kCellCount, retained.size());
+    for (std::size_t i = 0; i < retained.size(); ++i) put_two_bytes(head + kCellsOfInner + 2 * i, retained[i]);
     return true;
   }
 
@@ -210,7 +210,7 @@ class CutPages {
   }
 
   // False: the page is damaged, and SQLite says so.
-  bool gather(const unsigned char* page, const unsigned char* head, int depth, std::vector<std::size_t>& kept) {
+  bool gather(const unsigned char* page, const unsigned char* head, int depth, std::vector<std::size_t>& retained) {
     const std::size_t cells = two_bytes(head + kCellCount);
     const auto bytes = static_cast<std::size_t>(pages_.page_bytes);
     const auto before = static_cast<std::size_t>(head - page);
@@ -218,7 +218,7 @@ class CutPages {
     for (std::size_t i = 0; i < cells; ++i) {
       const std::size_t at = two_bytes(head + kCellsOfInner + 2 * i);
       if (at + 4 > bytes) return false;
-      if (is_usable(four_bytes(page + at), depth + 1)) kept.push_back(at);
+      if (is_usable(four_bytes(page + at), depth + 1)) retained.push_back(at);
     }
     return true;
   }
@@ -233,9 +233,9 @@ class CutPages {
       return false;
     }
     if (page[0] != kInnerOfTable && page[0] != kInnerOfIndex) return true;
-    std::vector<std::size_t> kept;
-    if (!gather(page.data(), page.data(), depth, kept)) return true;
-    return !kept.empty() || is_usable(four_bytes(page.data() + kLastChild), depth + 1);
+    std::vector<std::size_t> retained;
+    if (!gather(page.data(), page.data(), depth, retained)) return true;
+    return !retained.empty() || is_usable(four_bytes(page.data() + kLastChild), depth + 1);
   }
 
   void make_empty(unsigned char* page) const noexcept {
@@ -372,7 +372,7 @@ std::optional<std::int64_t> ForeignRows::number(std::size_t column) const {
 std::string_view valid_text(std::string_view text, std::string& scratch) {
   const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<signed char>(c) >= 0; });
   if (plain) return text;
-  scratch = json::mend_utf8(text);
+  scratch = json::repair_utf8(text);
   return scratch;
 }
 

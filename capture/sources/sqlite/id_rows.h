@@ -60,7 +60,7 @@ class KeyedRows {
   // The next one with the same key.
   [[nodiscard]] bool next();
   [[nodiscard]] const ForeignRows& rows() const noexcept { return rows_; }
-  [[nodiscard]] bool at_hand() const noexcept { return found_; }  // the last search found a row
+  [[nodiscard]] bool reachable() const noexcept { return found_; }  // the last search found a row
   [[nodiscard]] bool exists() const noexcept { return exists_; }
   [[nodiscard]] std::uint64_t unread() const noexcept { return unread_; }  // keys whose rows lie on damaged pages
 

@@ -74,7 +74,7 @@ void RowsAhead::take_row(const ForeignRows& rows, RowBatch& batch) {
     } else if (read.type == SqlType::real) {
       value.number = std::bit_cast<std::uint64_t>(read.real);
     } else if (read.type != SqlType::null) {
-      const std::string_view bytes = read.type == SqlType::text ? valid_text(read.bytes, mended_) : read.bytes;
+      const std::string_view bytes = read.type == SqlType::text ? valid_text(read.bytes, repaired_) : read.bytes;
       value.number = batch.bytes.size();
       value.size = static_cast<std::uint32_t>(bytes.size());
       batch.bytes.append(bytes);

@@ -80,7 +80,7 @@ class RowsAhead {
   const RowBatch* current_ = nullptr;
   std::size_t place_ = 0;
   BatchedRow row_;
-  std::string mended_;
+  std::string repaired_;
   std::unique_ptr<BatchesAhead<RowBatch>> batches_;  // null: there is nothing to read
 };
 

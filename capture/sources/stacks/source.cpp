@@ -204,7 +204,7 @@ class PerfScriptImport {
   bool open_ = false;
   bool ended_by_blank_ = false;  // a sample was
   bool in_strange_ = false;
-  struct KeptSample {
+  struct RetainedSample {
     std::uint32_t row = 0;
     std::int64_t time_ns = 0;
     StringId name = 0, stack = 0, module = 0, event = 0;
@@ -213,7 +213,7 @@ class PerfScriptImport {
     std::int64_t tid = 0;
     bool counts_clock = false;
   };
-  std::vector<KeptSample> kept_;
+  std::vector<RetainedSample> retained_;
   std::uint64_t strange_lines_ = 0;
   std::uint64_t cut_stacks_ = 0;
   unsigned unread_parts_ = 0;
@@ -237,9 +237,10 @@ void PerfScriptImport::write() {
   open_ = false;
   const auto text = [&](const std::string& of) { return of.empty() ? StringId{0} : session_.intern(of); };
   const std::string& name = sample_.innermost.empty() ? sample_.event : sample_.innermost;
-  kept_.push_back({row_of(sample_), sample_.time_ns, text(name), text(sample_.stack), text(sample_.module),
-                   text(sample_.event), sample_.on_one_line ? std::string() : std::move(sample_.fields), sample_.period,
-                   sample_.cpu, sample_.pid, *sample_.tid, sample_.event.find("clock") != std::string::npos});
+  retained_.push_back({row_of(sample_), sample_.time_ns, text(name), text(sample_.stack), text(sample_.module),
+                       text(sample_.event), sample_.on_one_line ? std::string() : std::move(sample_.fields),
+                       sample_.period, sample_.cpu, sample_.pid, *sample_.tid,
+                       sample_.event.find("clock") != std::string::npos});
   cut_stacks_ += sample_.is_cut ? 1 : 0;
   unread_parts_ |= sample_.unread_parts;
 }
@@ -247,23 +248,23 @@ void PerfScriptImport::write() {
 // How far a running thread's samples lie apart at most, as a rule: half of all distances are no longer.
 std::int64_t PerfScriptImport::usual_distance() const {
   std::vector<std::int64_t> distances;
-  for (std::size_t i = 1; i < kept_.size(); ++i) {
-    if (kept_[i].row == kept_[i - 1].row && kept_[i].time_ns > kept_[i - 1].time_ns)
-      distances.push_back(kept_[i].time_ns - kept_[i - 1].time_ns);
+  for (std::size_t i = 1; i < retained_.size(); ++i) {
+    if (retained_[i].row == retained_[i - 1].row && retained_[i].time_ns > retained_[i - 1].time_ns)
+      distances.push_back(retained_[i].time_ns - retained_[i - 1].time_ns);
   }
   return distances.empty() ? 0 : middle_value(distances);
 }
 
 void PerfScriptImport::write_all() {
-  std::stable_sort(kept_.begin(), kept_.end(), [](const KeptSample& a, const KeptSample& b) {
+  std::stable_sort(retained_.begin(), retained_.end(), [](const RetainedSample& a, const RetainedSample& b) {
     return std::tie(a.row, a.time_ns) < std::tie(b.row, b.time_ns);
   });
   const std::int64_t usual = usual_distance();
-  for (std::size_t i = 0; i < kept_.size(); ++i) {
-    const KeptSample& sample = kept_[i];
-    const bool has_next = i + 1 < kept_.size() && kept_[i + 1].row == sample.row;
+  for (std::size_t i = 0; i < retained_.size(); ++i) {
+    const RetainedSample& sample = retained_[i];
+    const bool has_next = i + 1 < retained_.size() && retained_[i + 1].row == sample.row;
     std::int64_t duration = sample.counts_clock && sample.period ? std::max<std::int64_t>(*sample.period, 0) : usual;
-    if (has_next) duration = std::min(duration, kept_[i + 1].time_ns - sample.time_ns);
+    if (has_next) duration = std::min(duration, retained_[i + 1].time_ns - sample.time_ns);
     values_.clear();
     if (sample.stack != 0) values_.string(kStackColumn, sample.stack);
     if (sample.module != 0) values_.string(kModuleColumn, sample.module);
@@ -318,14 +319,14 @@ Result<void> PerfScriptImport::run(std::unique_ptr<json::ByteSource> bytes) {
   const bool cut = open_ && !sample_.on_one_line && (sample_.frames > 0 || ended_by_blank_);
   write();
   write_all();
-  if (kept_.empty()) {
+  if (retained_.empty()) {
     return Error{name_ +
                  ": holds no samples of perf script; print them with perf script -F "
                  "comm,pid,tid,cpu,time,period,event,ip,sym,dso"};
   }
   session_.writer().set_meta("source_format", "perf script");
   strange_lines_ += blocks.long_lines();
-  set_row_counts(session_.writer(), "cpu_sample", kept_.size() + strange_lines_, kept_.size());
+  set_row_counts(session_.writer(), "cpu_sample", retained_.size() + strange_lines_, retained_.size());
   ImportReport& report = session_.report();
   report.note("rows_skipped", "lines that are neither a sample nor a frame of one were skipped", strange_lines_);
   report.note(QualityKind("values_left_out").as(Severity::warning),

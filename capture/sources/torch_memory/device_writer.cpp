@@ -537,8 +537,8 @@ void DeviceWriter::write_segment(std::size_t number, const TraceEntry& entry) {
     if (!gets) finish(row);
     any = true;
     const auto rest = [&](std::uint64_t from, std::uint64_t to) {
-      Row kept = begin_segment_row(from, as_signed(to - from), "the rest of it");
-      kept.boolean(SegmentColumns::joins, mapped);
+      Row retained = begin_segment_row(from, as_signed(to - from), "the rest of it");
+      retained.boolean(SegmentColumns::joins, mapped);
       pieces_[from] = to;
     };
     if (first < entry.address) rest(first, entry.address);

@@ -400,16 +400,17 @@ StackName StackNames::make(pickle::PickleValue frames) {
   StackName name;
   name.stack = writer_.intern(text);
   const std::optional<Frame> python = of_program ? of_program : of_library;
-  const std::optional<Frame> told = python ? python : operation ? operation : inner;
-  if (!told) {
+  const std::optional<Frame> reported = python ? python : operation ? operation : inner;
+  if (!reported) {
     name.name = writer_.intern(short_function(frame_of(list.front()).function.substr(0, kMostStackBytes)));
     return name;
   }
   if (python) {
-    name.name = writer_.intern(fmt::format("{} ({}:{})", told->function, file_name_of(told->file), told->line));
-    name.source = writer_.intern(fmt::format("{}:{}", told->file, told->line));
+    name.name =
+        writer_.intern(fmt::format("{} ({}:{})", reported->function, file_name_of(reported->file), reported->line));
+    name.source = writer_.intern(fmt::format("{}:{}", reported->file, reported->line));
   } else {
-    name.name = writer_.intern(short_function(told->function));
+    name.name = writer_.intern(short_function(reported->function));
   }
   return name;
 }

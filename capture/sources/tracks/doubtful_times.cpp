@@ -146,10 +146,10 @@ TimeBounds bounds_of(std::span<const SketchedTrack> tracks, double ticks_per_ns)
 }
 
 void TimeExtremes::add(std::int64_t start, std::int64_t end) {
-  constexpr std::size_t kKept = 256;  // more than can be doubtful in any file that is worth reading
+  constexpr std::size_t kRetained = 256;  // more than can be doubtful in any file that is worth reading
   const auto keep = [&](std::vector<std::int64_t>& times, std::int64_t time, const auto& before) {
-    if (times.size() == kKept && !before(time, times.front())) return;
-    if (times.size() == kKept) {
+    if (times.size() == kRetained && !before(time, times.front())) return;
+    if (times.size() == kRetained) {
       std::pop_heap(times.begin(), times.end(), before);
       times.pop_back();
     }

@@ -490,16 +490,16 @@ namespace {
 }  // namespace
 
 std::optional<KernelWork::Found> KernelWork::add_kernel(Kernel kernel) {
-  std::optional<Found> told;
+  std::optional<Found> reported;
   const std::size_t of = kernel.part == KernelPart::main ? operator_by_id(kernel) : kNothing;
   if (of != kNothing && operators_[of].kind != OperatorWork::Kind::gradients && kernels_of_[of] < 2 &&
       ++kernels_of_[of] == 1) {
     const Operator& from = operators_[of];
-    kernel.told = static_cast<std::uint32_t>(of);
-    told = {kernel.begin, kernel.name, precision_of(kernel.name, from.type), from.basis, from.flops, from.bytes};
+    kernel.reported = static_cast<std::uint32_t>(of);
+    reported = {kernel.begin, kernel.name, precision_of(kernel.name, from.type), from.basis, from.flops, from.bytes};
   }
   kernels_.push_back(kernel);
-  return told;
+  return reported;
 }
 
 StringId KernelWork::precision_of(StringId kernel, StringId type) {
@@ -598,7 +598,7 @@ void KernelWork::give(std::size_t of, std::span<const std::size_t> kernels) {
     const bool parted = from.kind == OperatorWork::Kind::gradients;
     times[parted ? gradient_of_kernel(text_of_(kernels_[i].name)) : '\0'] += kernels_[i].duration;
   }
-  const bool told = from.kind == OperatorWork::Kind::gradients && times.size() == 2 && !times.contains('\0');
+  const bool reported = from.kind == OperatorWork::Kind::gradients && times.size() == 2 && !times.contains('\0');
   std::int64_t all_ns = 0;
   for (const auto& [gradient, ns] : times) all_ns += ns;
   for (const std::size_t i : main) {
@@ -606,8 +606,8 @@ void KernelWork::give(std::size_t of, std::span<const std::size_t> kernels) {
     double share = 1;
     if (main.size() > 1 && all_ns > 0) {
       const double ns = static_cast<double>(kernel.duration);
-      const std::int64_t group = told ? times[gradient_of_kernel(text_of_(kernel.name))] : all_ns;
-      share = group > 0 ? ns / static_cast<double>(group) * (told ? 0.5 : 1) : 0;
+      const std::int64_t group = reported ? times[gradient_of_kernel(text_of_(kernel.name))] : all_ns;
+      share = group > 0 ? ns / static_cast<double>(group) * (reported ? 0.5 : 1) : 0;
     } else if (main.size() > 1) {
       share = 1 / static_cast<double>(main.size());
     }
@@ -620,7 +620,7 @@ void KernelWork::give(std::size_t of, std::span<const std::size_t> kernels) {
       const auto [known, is_new] = alike_.try_emplace(key, Alike{work});
       if (!is_new && known->second.work.flops != work.flops) known->second.differs = true;
     }
-    if (!alone || kernel.told != of) set(kernel, work);
+    if (!alone || kernel.reported != of) set(kernel, work);
   }
 }
 

@@ -79,7 +79,7 @@ class KernelWork {
     StringId name = 0, grid = 0, block = 0;
     std::uint64_t correlation = 0, external_id = 0;  // 0: none
     KernelPart part = KernelPart::undecided;
-    std::uint32_t told = kNone;  // the operator whose work it was told at once; kNone: none
+    std::uint32_t reported = kNone;  // the operator whose work it was told at once; kNone: none
   };
   struct Found {
     std::int64_t begin = 0;

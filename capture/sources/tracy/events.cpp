@@ -251,11 +251,11 @@ void TracyImport::read_pool(EventSorter& sorter, std::vector<Track>& tracks) {
     const auto bytes = event.next<std::int64_t>();
     const std::array<std::uint32_t, 2> stacks = {event.next24(), event.next24()};
     allocated += event.next<std::uint64_t>();
-    const auto kept = event.next<std::int64_t>();  // until it is released; below 0: it is not
+    const auto retained = event.next<std::int64_t>();  // until it is released; below 0: it is not
     const std::array<std::uint16_t, 2> threads = {event.next<std::uint16_t>(), event.next<std::uint16_t>()};
     const auto begin = static_cast<std::int64_t>(allocated);
-    const bool released = kept >= 0;
-    if (bytes < 0 || !is_time(begin) || !is_time(kept)) continue;
+    const bool released = retained >= 0;
+    if (bytes < 0 || !is_time(begin) || !is_time(retained)) continue;
     for (std::size_t side = 0; side < (released ? 2U : 1U); ++side) {
       sorter.begin();
       sorter.integer(MemoryColumns::bytes, side == 0 ? bytes : -bytes);
@@ -263,7 +263,7 @@ void TracyImport::read_pool(EventSorter& sorter, std::vector<Track>& tracks) {
       sorter.string(MemoryColumns::pool, pool);
       sorter.integer(MemoryColumns::thread, static_cast<std::int64_t>(names_.thread(threads[side])));
       if (stacks[side] != 0) sorter.integer(MemoryColumns::callstack, stacks[side]);
-      sorter.commit(row, side == 0 ? begin : begin + kept, 0, pool);
+      sorter.commit(row, side == 0 ? begin : begin + retained, 0, pool);
     }
   }
   reader_.skip(32);  // addresses and use, which the events tell, and its name again

@@ -457,7 +457,7 @@ Result<void> import_tracy(std::unique_ptr<json::ByteSource> bytes, const std::st
 
 namespace {
 
-constexpr std::size_t kProcessorsKept = 256;
+constexpr std::size_t kProcessorsRetained = 256;
 constexpr std::size_t kMostStackText = 16U << 10;
 
 }  // namespace
@@ -562,7 +562,7 @@ void TracyImport::read_context_switches() {
 
 void TracyImport::read_cpus() {
   reader_.skip(8);  // how many there are on all processors
-  for (std::size_t cpu = 0; cpu < kProcessorsKept && !stopped(); ++cpu) {
+  for (std::size_t cpu = 0; cpu < kProcessorsRetained && !stopped(); ++cpu) {
     std::optional<TrackNumber> track;
     std::uint64_t time = 0;
     for (std::uint64_t left = reader_.count(); left > 0; --left) {

@@ -31,17 +31,17 @@ class HeldMarkers {
       : writer_(&writer), events_(std::move(events)) {}
 
   // The firmware runs again: what was before that time is complete.
-  void hand_on_before(std::int64_t time);
+  void pass_on_before(std::int64_t time);
   // False: it came after later ones had been handed on.
   Result<bool> add(const LogMarker& marker, ChunkSpill& spill);
-  void hand_on_all() { hand_on(markers_.size()); }
+  void pass_on_all() { forward_on(markers_.size()); }
   // No more comes; `last_time`: of those whose times can be true.
   Result<void> finish(ChunkSpill& spill, std::int64_t last_time);
 
   [[nodiscard]] const LogProcessor& processor() const noexcept { return events_->facts; }
 
  private:
-  void hand_on(std::size_t count);
+  void forward_on(std::size_t count);
 
   DeviceLogWriter* writer_;
   std::unique_ptr<DeviceLogWriter::Processor> events_;
@@ -52,10 +52,10 @@ class HeldMarkers {
 
 [[nodiscard]] bool earlier(const LogMarker& a, const LogMarker& b) noexcept { return a.time < b.time; }
 
-void HeldMarkers::hand_on_before(std::int64_t time) {
+void HeldMarkers::pass_on_before(std::int64_t time) {
   const auto end =
       std::partition(markers_.begin(), markers_.end(), [time](const LogMarker& marker) { return marker.time < time; });
-  hand_on(static_cast<std::size_t>(end - markers_.begin()));
+  forward_on(static_cast<std::size_t>(end - markers_.begin()));
 }
 
 Result<bool> HeldMarkers::add(const LogMarker& marker, ChunkSpill& spill) {
@@ -71,13 +71,13 @@ Result<bool> HeldMarkers::add(const LogMarker& marker, ChunkSpill& spill) {
   markers_.push_back(marker);
   if (markers_.size() >= MarkerRuns::kHeld) {
     std::sort(markers_.begin(), markers_.end(), earlier);
-    hand_on(MarkerRuns::kHeld / 2);
+    forward_on(MarkerRuns::kHeld / 2);
   }
   return true;
 }
 
 // The first ones: none of the others is earlier.
-void HeldMarkers::hand_on(std::size_t count) {
+void HeldMarkers::forward_on(std::size_t count) {
   if (count == 0) return;
   const auto end = markers_.begin() + static_cast<std::ptrdiff_t>(count);
   std::sort(markers_.begin(), end, earlier);
@@ -95,7 +95,7 @@ void HeldMarkers::hand_on(std::size_t count) {
 }
 
 Result<void> HeldMarkers::finish(ChunkSpill& spill, std::int64_t last_time) {
-  hand_on_all();
+  pass_on_all();
   Result<void> done;
   if (late_.count() > 0) done = late_.finish(spill);
   if (done) {
@@ -374,7 +374,7 @@ void DeviceLogFollower::hold(const LogRow& row) {
                                          log_->events.begin(processor, log_->chips.at(processor.chip).clock.number));
   }
   const LogSite& site = log_->dictionary.site(row.marker.site);
-  if (site.kind == MarkerKind::zone_begin && site.rank == 0) held->hand_on_before(row.marker.time);
+  if (site.kind == MarkerKind::zone_begin && site.rank == 0) held->pass_on_before(row.marker.time);
   const Result<bool> in_time = held->add(row.marker, log_->spill);
   if (!in_time) failure_ = in_time.message();
   late_ += in_time && !*in_time ? 1 : 0;
@@ -391,7 +391,7 @@ void DeviceLogFollower::note_stretch(std::uint32_t processor) {
 void DeviceLogFollower::settle() {
   if (!log_) return;
   for (const std::unique_ptr<HeldMarkers>& held : log_->processors) {
-    if (held) held->hand_on_all();
+    if (held) held->pass_on_all();
   }
   log_->events.write_runs_before_stretch();
 }

@@ -91,32 +91,32 @@ class CutLines {
   void feed(std::string_view bytes, Take take) {
     const std::size_t end = bytes.rfind('\n');
     if (end == std::string_view::npos) {
-      if (!in_long_line_) carried_ += bytes;
+      if (!in_long_line_) embedded_ += bytes;
     } else {
       std::size_t begin = 0;
-      if (in_long_line_ || !carried_.empty()) {
+      if (in_long_line_ || !embedded_.empty()) {
         begin = bytes.find('\n') + 1;
-        const std::string line = std::exchange(carried_, {}).append(bytes.substr(0, begin));
+        const std::string line = std::exchange(embedded_, {}).append(bytes.substr(0, begin));
         if (!std::exchange(in_long_line_, false)) take(std::string_view(line));
       }
       if (begin <= end) take(bytes.substr(begin, end + 1 - begin));
-      carried_ = bytes.substr(end + 1);
+      embedded_ = bytes.substr(end + 1);
     }
-    if (carried_.size() < LineBlocks::kBlockBytes) return;
+    if (embedded_.size() < LineBlocks::kBlockBytes) return;
     ++long_lines_;
     in_long_line_ = true;
-    carried_.clear();
+    embedded_.clear();
   }
   // The begin of a line whose end has not come; forgets it.
   [[nodiscard]] std::string take_rest() {
     in_long_line_ = false;
-    return std::exchange(carried_, {});
+    return std::exchange(embedded_, {});
   }
-  [[nodiscard]] bool in_a_line() const noexcept { return !carried_.empty(); }
+  [[nodiscard]] bool in_a_line() const noexcept { return !embedded_.empty(); }
   [[nodiscard]] std::uint64_t take_long_lines() noexcept { return std::exchange(long_lines_, 0); }
 
  private:
-  std::string carried_;
+  std::string embedded_;
   bool in_long_line_ = false;
   std::uint64_t long_lines_ = 0;
 };

@@ -57,7 +57,7 @@ class PrintedTables {
   std::vector<Total> totals_;
   std::size_t at_ = SIZE_MAX;  // the table whose rows come
   std::map<std::string, std::uint64_t> unread_;
-  std::size_t kept_bytes_ = 0;
+  std::size_t retained_bytes_ = 0;
 };
 
 constexpr std::size_t kMostTableBytes = 64U << 20;
@@ -163,8 +163,8 @@ bool PrintedTables::take_row(std::string_view line) {
   std::vector<std::string> cells;
   const std::size_t wanted = table.columns.size();
   const bool fits = split_csv(line, ',', cells);
-  kept_bytes_ += line.size() + std::min(cells.size(), wanted) * sizeof(std::string);
-  if (!fits || kept_bytes_ > kMostTableBytes) {
+  retained_bytes_ += line.size() + std::min(cells.size(), wanted) * sizeof(std::string);
+  if (!fits || retained_bytes_ > kMostTableBytes) {
     ++table.bad_rows;
     return true;
   }

@@ -261,7 +261,7 @@ Result<void> import_report(std::unique_ptr<json::ByteSource> bytes, const std::s
   std::vector<std::string> names;
   ReportRows found;
   char separator = '\t';
-  std::size_t kept = 0;
+  std::size_t retained = 0;
   for (std::string_view text = blocks.next(buffer); !text.empty(); text = blocks.next(buffer)) {
     while (!text.empty()) {
       const std::size_t end = std::min(text.find('\n'), text.size());
@@ -282,8 +282,8 @@ Result<void> import_report(std::unique_ptr<json::ByteSource> bytes, const std::s
       std::vector<std::string> cells;
       const bool fits = split_csv(line, separator, cells) && cells.size() <= names.size();
       cells.resize(std::min(cells.size(), kMostFileColumns + 1));
-      kept += line.size() + cells.size() * sizeof(std::string);
-      if (!fits || kept > kMostReportBytes) {
+      retained += line.size() + cells.size() * sizeof(std::string);
+      if (!fits || retained > kMostReportBytes) {
         ++found.bad;
       } else if (cells.front() == kOutside) {
         ++found.outside;

@@ -154,16 +154,16 @@ void XPlaneImporter::own_string(TableState& to, OwnColumn column, StringId value
 }
 
 StringId XPlaneImporter::layer_of(const MetadataSlot& metadata, const Meanings& meanings) {
-  const auto told_by = [&](std::string_view text) {
-    const std::string_view told = layer_of_op(text);
-    return told.empty() ? StringId{0} : session_.intern(told);
+  const auto reported_by = [&](std::string_view text) {
+    const std::string_view reported = layer_of_op(text);
+    return reported.empty() ? StringId{0} : session_.intern(reported);
   };
   StringId layer = 0;
   if (Reference* const known = meanings.tf_op_reference; known != nullptr) {
-    if (!known->layer) known->layer = told_by(known->text);
+    if (!known->layer) known->layer = reported_by(known->text);
     layer = *known->layer;
   } else if (!meanings.tf_op.empty()) {
-    layer = told_by(meanings.tf_op);
+    layer = reported_by(meanings.tf_op);
   }
   if (layer == 0) layer = metadata.layer;
   // On GPUs an operation's place in the model may stand under "name", where arguments have theirs too.
@@ -179,10 +179,10 @@ void XPlaneImporter::bind_common(PlaneState& plane, LineState& line, const Metad
   own_string(to, OwnColumn::hlo, metadata.hlo);
   own_string(to, OwnColumn::layer, layer_of(metadata, meanings));
   const std::string_view category = meanings.category;
-  const bool told = !category.empty();
+  const bool reported = !category.empty();
   const bool is_half =
-      metadata.async_begin || metadata.async_end || (told && (is_async_begin(category) || is_async_end(category)));
-  const bool is_holder = metadata.holder || (told && is_holder_op(category));
+      metadata.async_begin || metadata.async_end || (reported && (is_async_begin(category) || is_async_end(category)));
+  const bool is_holder = metadata.holder || (reported && is_holder_op(category));
   const auto bytes = meanings.bytes ? meanings.bytes : metadata.bytes;
   const auto flops = meanings.flops ? meanings.flops : metadata.flops;
   const bool counts = to.table == XTable::xla_async_op || (!is_half && !is_holder);

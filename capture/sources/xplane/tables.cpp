@@ -185,7 +185,7 @@ Stat stat_of(std::string_view name) noexcept {
   return Stat::other;
 }
 
-bool is_told_otherwise(Stat stat, XTable table) noexcept {
+bool is_reported_otherwise(Stat stat, XTable table) noexcept {
   switch (stat) {
     case Stat::correlation:
       return table == XTable::kernel || table == XTable::memcpy || table == XTable::memset ||
@@ -225,7 +225,7 @@ constexpr std::uint64_t kInt64Max = std::numeric_limits<std::int64_t>::max();
 }  // namespace
 
 std::uint32_t StatTable::field(std::string_view stat, Stat known) {
-  if (is_told_otherwise(known, table_)) return kNoField;
+  if (is_reported_otherwise(known, table_)) return kNoField;
   if (const auto found = numbers_.find(stat); found != numbers_.end()) return found->second;
   if (fields_.size() >= kMostFields) {
     ++left_out_;

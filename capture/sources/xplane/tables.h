@@ -89,7 +89,7 @@ enum class Stat : std::uint8_t {
 };
 [[nodiscard]] Stat stat_of(std::string_view name) noexcept;
 // The stat's column is one of the table's own.
-[[nodiscard]] bool is_told_otherwise(Stat stat, XTable table) noexcept;
+[[nodiscard]] bool is_reported_otherwise(Stat stat, XTable table) noexcept;
 // What a column for a stat of that name says of itself; the name alone where nothing is known.
 [[nodiscard]] ColumnSpec spec_of_stat(std::string_view name, XTable table) noexcept;
 

@@ -23,9 +23,9 @@ constexpr std::string_view kHeldBack = "needs all events of the range, of which 
 void tell_unjudged(Advice& advice, bool filtered) {
   for (const AdviceRule& rule : advice_rules()) {
     const bool is_judged = std::find(advice.judged.begin(), advice.judged.end(), &rule) != advice.judged.end();
-    const bool is_told =
+    const bool is_reported =
         std::ranges::any_of(advice.unjudged, [&rule](const UnjudgedRule& each) { return each.rule == &rule; });
-    if (is_judged || is_told || rule.reported) continue;
+    if (is_judged || is_reported || rule.reported) continue;
     advice.unjudged.push_back(
         {&rule, fmt::format("needs {}{}", rule.needs, filtered ? ", of which the filter leaves none" : "")});
   }
@@ -59,9 +59,9 @@ bool Judgement::judges(RuleId rule) const {
 
 void Judgement::not_judged(RuleId rule, std::string why) const {
   const AdviceRule* const row = &rule_of(rule);
-  const bool is_told = std::ranges::any_of(
+  const bool is_reported = std::ranges::any_of(
       advice.unjudged, [&](const UnjudgedRule& each) { return each.rule == row && each.why == why; });
-  if (!is_told) advice.unjudged.push_back({row, std::move(why)});
+  if (!is_reported) advice.unjudged.push_back({row, std::move(why)});
 }
 
 Finding Judgement::finding(RuleId rule, const DeviceSum& device, double saving_ns, const std::string& subject) const {
@@ -77,7 +77,7 @@ Finding Judgement::finding(RuleId rule, const DeviceSum& device, double saving_n
   made.events.tracks = device.tracks;
   made.places = {{device.stretch, ""}};
   made.remedy = made.rule->remedy;
-  made.told = made.rule->told;
+  made.reported = made.rule->condition;
   return made;
 }
 
@@ -118,9 +118,9 @@ std::string quoted_term(std::string_view column, std::string_view value) {
 
 void set_places(Finding& finding, std::vector<FindingPlace> places) {
   if (places.empty()) return;
-  if (finding.mends.empty()) {
-    for (const FindingPlace& each : places) finding.mends.emplace_back(each.range.begin_ns, each.range.end_ns);
-    settle(finding.mends);
+  if (finding.repairs.empty()) {
+    for (const FindingPlace& each : places) finding.repairs.emplace_back(each.range.begin_ns, each.range.end_ns);
+    settle(finding.repairs);
   }
   if (places.size() > Finding::kMostPlaces) {
     std::nth_element(places.begin(), places.begin() + Finding::kMostPlaces, places.end(), by_length);
@@ -272,19 +272,19 @@ void take_over(Advice& advice, Advice more) {
         advice.unjudged, [&](const UnjudgedRule& each) { return each.rule == rule.rule && each.why == rule.why; });
     if (!known) advice.unjudged.push_back(std::move(rule));
   }
-  const auto told = static_cast<std::ptrdiff_t>(advice.findings.size());
+  const auto reported = static_cast<std::ptrdiff_t>(advice.findings.size());
   for (Finding& finding : more.findings) {
-    const bool known = std::any_of(advice.findings.begin(), advice.findings.begin() + told,
+    const bool known = std::any_of(advice.findings.begin(), advice.findings.begin() + reported,
                                    [&](const Finding& each) { return each.key == finding.key; });
     if (!known) advice.findings.push_back(std::move(finding));
   }
 }
 
 // What is of no device is told apart by the host; what is of no host either is in every part, and told once.
-void name_host(const SessionPart& part, const Advice& told, Advice& found) {
+void name_host(const SessionPart& part, const Advice& reported, Advice& found) {
   if (part.host.empty()) return;
   std::erase_if(found.findings, [&](const Finding& finding) {
-    return finding.device.empty() && std::ranges::any_of(told.findings, [&](const Finding& each) {
+    return finding.device.empty() && std::ranges::any_of(reported.findings, [&](const Finding& each) {
              return each.rule == finding.rule && each.device.empty() && each.first == finding.first;
            });
   });
@@ -317,7 +317,7 @@ Finding error_finding(const Snapshot& snapshot, const std::vector<const Reported
   found.device = first.device;
   found.is_error = true;
   found.remedy = found.rule->remedy;
-  found.told = found.rule->told;
+  found.reported = found.rule->condition;
   found.count = count;
   found.first = first.incident.event;
   found.source = first.source;
@@ -342,9 +342,9 @@ Finding error_finding(const Snapshot& snapshot, const std::vector<const Reported
 // A program that ran into an error did not do its work: what its time is spent on says nothing.
 Result<void> tell_errors(const QueryContext& query, const EventFilter& filter, Advice& advice) {
   const auto report = TRY(report_errors(query, filter));
-  const bool any_told =
+  const bool any_reported =
       std::ranges::any_of(advice.findings, [](const Finding& each) { return each.rule->id == RuleId::out_of_memory; });
-  if (report->errors.empty() || any_told) return {};  // an allocator's errors are told by what it held
+  if (report->errors.empty() || any_reported) return {};  // an allocator's errors are told by what it held
   std::vector<std::pair<std::string, std::vector<const ReportedError*>>> devices;  // in the order of their first errors
   for (const ReportedError& error : report->errors) {
     const auto known = std::ranges::find_if(devices, [&](const auto& each) { return each.first == error.device; });
@@ -363,12 +363,12 @@ Result<void> tell_errors(const QueryContext& query, const EventFilter& filter, A
 
 // Whether little is left for the lower one to save once the upper one is mended: by the stretches that they mend, or
 // because the device has no time for both.
-bool mend_same_time(const Finding& upper, const Finding& lower) {
+bool repair_same_time(const Finding& upper, const Finding& lower) {
   const std::int64_t half = lower.saving_ns / 2;
   if (half <= 0 || upper.is_error || upper.rule->once != lower.rule->once) return false;
-  if (!upper.mends.empty() && !lower.mends.empty()) {
-    const std::int64_t left = length_of(lower.mends) - length_of(shared_parts(upper.mends, lower.mends));
-    return 2 * upper.saving_ns >= length_of(upper.mends) && left < half;
+  if (!upper.repairs.empty() && !lower.repairs.empty()) {
+    const std::int64_t left = length_of(lower.repairs) - length_of(shared_parts(upper.repairs, lower.repairs));
+    return 2 * upper.saving_ns >= length_of(upper.repairs) && left < half;
   }
   if (upper.device != lower.device || upper.share <= 0 || lower.share <= 0 || upper.rule->base != lower.rule->base)
     return false;
@@ -381,7 +381,7 @@ void name_shared_time(std::vector<Finding>& findings) {
   constexpr std::size_t kMostNamed = 2, kMostCompared = 200;
   for (std::size_t i = 1; i < std::min(findings.size(), kMostCompared); ++i) {
     for (std::size_t above = 0; above < i && findings[i].same_as.size() < kMostNamed; ++above) {
-      if (mend_same_time(findings[above], findings[i])) findings[i].same_as.push_back(findings[above].headline);
+      if (repair_same_time(findings[above], findings[i])) findings[i].same_as.push_back(findings[above].headline);
     }
   }
 }

@@ -37,12 +37,12 @@ struct Finding {
   std::int64_t saving_ns = 0;  // at most; what a replay of the dependencies gives where is_replayed
   std::int64_t least_ns = 0;   // and at least; no less than it where is_replayed
   bool is_replayed = false;
-  bool is_unexplained = false;  // nothing that was recorded tells the cause
-  bool is_error = false;        // a device reported it: nothing else of it counts as long as it is not mended
-  std::string change;           // what-if's words for mending it (parse_change()); "": it has none
-  double share = 0;             // of the rule's base
-  std::string remedy, told;     // what to try, and from where on it is told: the rule's, where it says no other
-  std::string evidence;         // "Scalar waits 24.28 µs of 34.69 µs, 48.6 % for MATMUL"; "" none beside its events
+  bool is_unexplained = false;   // nothing that was recorded tells the cause
+  bool is_error = false;         // a device reported it: nothing else of it counts as long as it is not mended
+  std::string change;            // what-if's words for mending it (parse_change()); "": it has none
+  double share = 0;              // of the rule's base
+  std::string remedy, reported;  // what to try, and from where on it is told: the rule's, where it says no other
+  std::string evidence;          // "Scalar waits 24.28 µs of 34.69 µs, 48.6 % for MATMUL"; "" none beside its events
   std::vector<std::string> same_as;  // headlines of findings above it that mend the same time
   std::uint64_t count = 0;           // of events, or of gaps
   EventId first = kNoEvent;          // an event to begin with; kNoEvent: it rests on gaps
@@ -50,7 +50,7 @@ struct Finding {
   std::string source;                // "file.py:33": the line that it costs most; "" unknown
   std::vector<TrackNumber> tracks;   // on which its box lies
   std::vector<FindingPlace> places;  // by time, the longest kMostPlaces; at least one
-  Stretches mends;                   // of what time it saves, settled; empty where single stretches are not known
+  Stretches repairs;                 // of what time it saves, settled; empty where single stretches are not known
 
   // What the finding ranks by: errors, then what costs time again and again, then what is set up once, then what has no
   // known cause; of each kind by the middle of what it saves.

@@ -156,13 +156,13 @@ void judge_dispatch(const Judgement& judgement, const DeviceSum& device) {
   }
   if (places.empty()) return;
   // A run that is there in time begins a usual gap after the one before it.
-  std::int64_t kept = 0;
+  std::int64_t retained = 0;
   if (!usual.empty()) {
     const auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
     std::nth_element(usual.begin(), middle, usual.end());
-    kept = *middle * static_cast<std::int64_t>(places.size());
+    retained = *middle * static_cast<std::int64_t>(places.size());
   }
-  Finding found = judgement.finding(RuleId::dispatch_gaps, device, static_cast<double>(lost - kept));
+  Finding found = judgement.finding(RuleId::dispatch_gaps, device, static_cast<double>(lost - retained));
   found.least_ns = found.saving_ns;
   found.count = places.size();
   found.headline = fmt::format("{} idle {} in {} between runs", device.device, time_of(static_cast<double>(lost)),

@@ -14,7 +14,7 @@ namespace {
 
 // Engines pause between kernels for less.
 constexpr std::int64_t kLeastEngineGapNs = 5'000;
-constexpr std::string_view kEngineGapsTold =
+constexpr std::string_view kEngineGapsReported =
     "gaps of 5 µs and more in which no device does anything, for 5 % of the time and more";
 constexpr double kLeastWaitShare = 0.1;  // of the active time: less explains little
 
@@ -37,7 +37,7 @@ void judge_starved(const Judgement& judgement, const DeviceSum& device) {
   found.headline =
       fmt::format("{} loads with nothing else under way for {} of {}: loading ahead would hide {}", device.device,
                   duration_text(alone), duration_text(device.active_ns()), duration_text(hidden));
-  found.mends = device.transfers_alone;
+  found.repairs = device.transfers_alone;
   found.tab = fmt::format("DMA alone {}", format_share(share_of(alone, device.active_ns())));
   found.count = 1;
   judgement.tell(std::move(found));
@@ -126,7 +126,7 @@ void judge_engine_gaps(const Judgement& judgement, const std::vector<DeviceSum>&
   }
   Finding found = judgement.finding(RuleId::launch_gaps, device, static_cast<double>(idle));
   found.least_ns = found.saving_ns;  // nothing of any device is under way meanwhile
-  found.told = kEngineGapsTold;
+  found.reported = kEngineGapsReported;
   found.headline =
       fmt::format("{} idle {} in {}, {} of {}", device.device, duration_text(idle), count_text(places.size(), "gap"),
                   format_share(found.share), duration_text(device.stretch.length_ns()));

@@ -14,7 +14,7 @@ namespace {
 
 // What saves less of the whole is within what seeds and jitter do.
 constexpr double kLeastReplayedShare = 0.03;
-constexpr std::string_view kReplayedTold = "a replay saves 3 % of the time and more";
+constexpr std::string_view kReplayedReported = "a replay saves 3 % of the time and more";
 constexpr std::size_t kMostBufferWaits = 16;  // each is replayed
 
 class ReplayJudge {
@@ -23,7 +23,7 @@ class ReplayJudge {
       : judgement_(judgement),
         devices_(devices),
         replay_(replay),
-        mendings_(replay.mendings()),
+        repairs_(replay.repairs()),
         labels_(judgement.snapshot()) {}
 
   Result<void> judge() {
@@ -46,9 +46,9 @@ class ReplayJudge {
     }
     return false;
   }
-  [[nodiscard]] const DeviceSum& device_of(const Mended& mended) const {
-    std::uint32_t first = mended.events.front().device;  // of several the first
-    for (const MendedEvent& each : mended.events) first = std::min(first, each.device);
+  [[nodiscard]] const DeviceSum& device_of(const Repaired& repaired) const {
+    std::uint32_t first = repaired.events.front().device;  // of several the first
+    for (const RepairedEvent& each : repaired.events) first = std::min(first, each.device);
     const std::string& label = labels_.label(first);
     const auto found = std::ranges::find_if(devices_, [&](const DeviceSum& each) { return each.device == label; });
     return found == devices_.end() ? devices_.front() : *found;
@@ -59,10 +59,10 @@ class ReplayJudge {
     std::uint64_t bytes = 0;
     std::string others;
   };
-  [[nodiscard]] DeviceShare share_of_device(const Mended& mended, const DeviceSum& device) const {
+  [[nodiscard]] DeviceShare share_of_device(const Repaired& repaired, const DeviceSum& device) const {
     DeviceShare share;
     std::set<std::uint32_t> others;
-    for (const MendedEvent& each : mended.events) {
+    for (const RepairedEvent& each : repaired.events) {
       if (labels_.label(each.device) == device.device) {
         share.bytes += each.bytes;
       } else {
@@ -77,7 +77,7 @@ class ReplayJudge {
   }
 
   // The finding of a mending, without its words; nothing where it saves too little. `change` as what-if has it.
-  std::optional<Finding> finding(RuleId rule, const Mended& mended, const ChangedGraph& changed, std::string change,
+  std::optional<Finding> finding(RuleId rule, const Repaired& repaired, const ChangedGraph& changed, std::string change,
                                  std::vector<std::string> terms, const std::string& subject = "") {
     const auto saved = replay_.saving(changed);
     if (!saved) {
@@ -88,13 +88,13 @@ class ReplayJudge {
         static_cast<double>(saved->most_ns) / static_cast<double>(std::max<std::int64_t>(1, replay_.total_ns()));
     if (share < std::max(kLeastReplayedShare, rule_of(rule).least_share)) return std::nullopt;
     EvidenceSum evidence;
-    for (const MendedEvent& each : mended.events) {
+    for (const RepairedEvent& each : repaired.events) {
       const LaneSnapshot* lane = judgement_.snapshot().find_lane(lane_of(each.event));
       if (lane == nullptr) continue;
       evidence.add(each.event, lane->track, each.begin_ns, each.end_ns, each.bytes, each.line, true);
     }
     evidence.clear_open();
-    Finding made = judgement_.finding(rule, device_of(mended), static_cast<double>(saved->most_ns), evidence,
+    Finding made = judgement_.finding(rule, device_of(repaired), static_cast<double>(saved->most_ns), evidence,
                                       std::move(terms), subject);
     made.share = share;
     made.least_ns = saved->least_ns;
@@ -119,11 +119,11 @@ class ReplayJudge {
         const double times = static_cast<double>(tensor.loads.bytes) / static_cast<double>(tensor.size);
         if (!(times > rule_of(RuleId::reloaded_tensor).threshold)) continue;
         ChangedGraph changed(replay_.graph());
-        const auto mended = mendings_.keep_tensor(name, static_cast<std::int64_t>(tensor.size), changed);
-        if (!mended) continue;
-        const DeviceShare own = share_of_device(*mended, device);
+        const auto repaired = repairs_.keep_tensor(name, static_cast<std::int64_t>(tensor.size), changed);
+        if (!repaired) continue;
+        const DeviceShare own = share_of_device(*repaired, device);
         tell(
-            finding(RuleId::reloaded_tensor, *mended, changed, "drop reload of " + tensor.name,
+            finding(RuleId::reloaded_tensor, *repaired, changed, "drop reload of " + tensor.name,
                     {quoted_term("name", tensor.name), quoted_term(words.to_column, words.on_chip_place)}, tensor.name),
             fmt::format("{} loaded {}: {} read again{}", tensor.name, times_text(times),
                         format_bytes(static_cast<double>(own.bytes)), own.others),
@@ -136,43 +136,43 @@ class ReplayJudge {
   void judge_spilled() {
     judgement_.judged(RuleId::spills);
     ChangedGraph changed(replay_.graph());
-    const auto mended = mendings_.drop_spills(changed);
-    if (!mended) return;
-    const DeviceSum& device = device_of(*mended);
+    const auto repaired = repairs_.drop_spills(changed);
+    if (!repaired) return;
+    const DeviceSum& device = device_of(*repaired);
     if (device.reloaded_bytes == 0) {  // no source calls it a spill: what is written is read back
-      const NodeIndex first = replay_.graph().find(mended->events.front().event);
+      const NodeIndex first = replay_.graph().find(repaired->events.front().event);
       const std::string name = first == kNoNode ? std::string() : text(replay_.graph().names[first]);
-      const DeviceShare own = share_of_device(*mended, device);
+      const DeviceShare own = share_of_device(*repaired, device);
       const std::string moved = format_bytes(static_cast<double>(own.bytes)) + own.others;  // that come back
-      return tell(finding(RuleId::spills, *mended, changed, "drop spills", {quoted_term("name", name)}),
+      return tell(finding(RuleId::spills, *repaired, changed, "drop spills", {quoted_term("name", name)}),
                   fmt::format("{} go to device memory and come back, in {} transfers that are waited for", moved,
-                              format_count(mended->events.size())),
+                              format_count(repaired->events.size())),
                   fmt::format("{} to device memory and back", moved));
     }
     const double read = static_cast<double>(std::max<std::uint64_t>(1, device.off_chip_read));
     const auto reloaded = static_cast<double>(device.reloaded_bytes);
     const Vendor& words = vendors().front();
     auto made =
-        finding(RuleId::spills, *mended, changed, "drop spills", {quoted_term(words.from_column, words.spill_place)});
-    if (made) made->told = kReplayedTold;
+        finding(RuleId::spills, *repaired, changed, "drop spills", {quoted_term(words.from_column, words.spill_place)});
+    if (made) made->reported = kReplayedReported;
     tell(std::move(made),
          fmt::format("{} spilled and {} reloaded, {} of what is read{}",
                      format_bytes(static_cast<double>(device.saved_bytes)), format_bytes(reloaded),
-                     format_share(reloaded / read), share_of_device(*mended, device).others),
+                     format_share(reloaded / read), share_of_device(*repaired, device).others),
          fmt::format("{} reloaded after spills", format_bytes(reloaded)));
   }
 
   void judge_packets() {
     judgement_.judged(RuleId::small_transfers);
     const double least = rule_of(RuleId::small_transfers).threshold;
-    const std::size_t count = mendings_.transfers_of(2 * least);
+    const std::size_t count = repairs_.transfers_of(2 * least);
     ChangedGraph changed(replay_.graph());
-    const auto mended = mendings_.merge_transfers(kNone, count, changed);
-    if (!mended) return;
-    const DeviceSum& device = device_of(*mended);
+    const auto repaired = repairs_.merge_transfers(kNone, count, changed);
+    if (!repaired) return;
+    const DeviceSum& device = device_of(*repaired);
     const double mean =
         static_cast<double>(device.small.bytes) / static_cast<double>(std::max<std::uint64_t>(1, device.small.count));
-    tell(finding(RuleId::small_transfers, *mended, changed, fmt::format("merge dmas x{}", count),
+    tell(finding(RuleId::small_transfers, *repaired, changed, fmt::format("merge dmas x{}", count),
                  {fmt::format("bytes<{:.0f}", least), fmt::format("bytes>{}", vendors().front().no_payload_bytes)}),
          fmt::format("{} of {} packets below 2 KiB, ⌀ {}", format_count(device.small.count),
                      format_count(device.packets), format_bytes(mean)),
@@ -188,9 +188,9 @@ class ReplayJudge {
     }
     if (most == nullptr) return;
     ChangedGraph changed(replay_.graph());
-    const auto mended = mendings_.lift_limits(changed);
-    if (!mended) return;
-    auto found = finding(RuleId::throttling, *mended, changed, "lift throttling", {});
+    const auto repaired = repairs_.lift_limits(changed);
+    if (!repaired) return;
+    auto found = finding(RuleId::throttling, *repaired, changed, "lift throttling", {});
     if (found) {
       Finding limits = judgement_.finding(RuleId::throttling, *most, 0, most->throttled, {});
       found->source.clear();  // no line is the cause: the device is slowed down as a whole
@@ -206,13 +206,13 @@ class ReplayJudge {
   void judge_turned() {
     judgement_.judged(RuleId::transposes);
     ChangedGraph changed(replay_.graph());
-    const auto mended = mendings_.drop_transposes(changed);
-    if (!mended) return;
-    const DeviceSum& device = device_of(*mended);
+    const auto repaired = repairs_.drop_transposes(changed);
+    if (!repaired) return;
+    const DeviceSum& device = device_of(*repaired);
     const auto turning = static_cast<double>(device.transposes.time.length_ns());
     const double all = turning + static_cast<double>(device.multiplications.time.length_ns());
     if (turning <= rule_of(RuleId::transposes).threshold * all) return;
-    tell(finding(RuleId::transposes, *mended, changed, "drop transposes",
+    tell(finding(RuleId::transposes, *repaired, changed, "drop transposes",
                  {std::string(vendors().front().transpose_term)}),
          fmt::format("{} of the matrix engine's time goes to transposes, {} of them", format_share(turning / all),
                      format_count(device.transposes.count)),
@@ -222,14 +222,14 @@ class ReplayJudge {
   void judge_tiles() {
     judgement_.judged(RuleId::low_utilisation);
     ChangedGraph changed(replay_.graph());
-    const auto mended = mendings_.widen_tiles(changed);
-    if (!mended) return;
+    const auto repaired = repairs_.widen_tiles(changed);
+    if (!repaired) return;
     const Vendor& words = vendors().front();
-    const double columns = mendings_.columns_of(mended->events.front().event);
-    auto made = finding(RuleId::low_utilisation, *mended, changed, "widen tiles", {std::string(words.multiply_term)});
-    if (made) made->told = kReplayedTold;
+    const double columns = repairs_.columns_of(repaired->events.front().event);
+    auto made = finding(RuleId::low_utilisation, *repaired, changed, "widen tiles", {std::string(words.multiply_term)});
+    if (made) made->reported = kReplayedReported;
     tell(std::move(made),
-         fmt::format("{} multiplications move {} columns, {:.0f} would do", format_count(mended->events.size()),
+         fmt::format("{} multiplications move {} columns, {:.0f} would do", format_count(repaired->events.size()),
                      format_number(columns), words.widest_columns),
          fmt::format("tiles of {} columns", format_number(columns)));
   }
@@ -237,18 +237,18 @@ class ReplayJudge {
   void judge_buffers() {
     judgement_.judged(RuleId::serial_engines);
     judgement_.judged(RuleId::single_buffer);
-    std::vector<Mendings::BufferWait> waits = mendings_.buffer_waits();
+    std::vector<Repairs::BufferWait> waits = repairs_.buffer_waits();
     waits.resize(std::min(waits.size(), kMostBufferWaits));
-    for (const Mendings::BufferWait& each : waits) {
+    for (const Repairs::BufferWait& each : waits) {
       const RuleId rule = each.loads ? RuleId::single_buffer : RuleId::serial_engines;
       ChangedGraph changed(replay_.graph());
-      const auto mended = mendings_.double_buffers(each, changed);
-      if (!mended) continue;
+      const auto repaired = repairs_.double_buffers(each, changed);
+      if (!repaired) continue;
       const std::string what = text(each.name), releaser = text(each.releaser), line = text(each.line);
       const std::string change =
           fmt::format("double buffers of {} after {}{}", what, releaser, line.empty() ? "" : " at " + line);
-      auto made = finding(rule, *mended, changed, change, {quoted_term("name", what)}, what + " " + line);
-      if (made && !each.loads) made->told = kReplayedTold;  // a replay says more than shares of time
+      auto made = finding(rule, *repaired, changed, change, {quoted_term("name", what)}, what + " " + line);
+      if (made && !each.loads) made->reported = kReplayedReported;  // a replay says more than shares of time
       tell(std::move(made),
            each.loads
                ? fmt::format("{} has one buffer that {} must have used before the next load: twice the buffers "
@@ -263,13 +263,13 @@ class ReplayJudge {
 
   void judge_requests() {
     judgement_.judged(RuleId::late_collective);
-    for (const Mendings::LateCollective& each : mendings_.late_collectives()) {
+    for (const Repairs::LateCollective& each : repairs_.late_collectives()) {
       ChangedGraph changed(replay_.graph());
-      const auto mended = mendings_.ask_early(each, changed);
-      if (!mended) continue;
+      const auto repaired = repairs_.ask_early(each, changed);
+      if (!repaired) continue;
       const std::string name = text(each.name), line = text(each.line);
       const std::string change = fmt::format("ask early for {}{}", name, line.empty() ? "" : " at " + line);
-      tell(finding(RuleId::late_collective, *mended, changed, change, {quoted_term("name", name)}, name + " " + line),
+      tell(finding(RuleId::late_collective, *repaired, changed, change, {quoted_term("name", name)}, name + " " + line),
            fmt::format("{} asked for long after its data were there", name), fmt::format("{} late", name));
     }
   }
@@ -277,7 +277,7 @@ class ReplayJudge {
   const Judgement& judgement_;
   const std::vector<DeviceSum>& devices_;
   const WorkReplay& replay_;
-  const Mendings& mendings_;
+  const Repairs& repairs_;
   TrackDevices labels_;
   Result<void> failed_;
 };

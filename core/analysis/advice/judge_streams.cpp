@@ -173,23 +173,23 @@ Stretches judge_freeing(const Judgement& judgement, const DeviceSum& device, con
   }
   settle(calls);
   for (const FindingPlace& each : freeing.places) idle.emplace_back(each.range.begin_ns, each.range.end_ns);
-  Stretches mends = shared_parts(idle, calls);
-  const std::int64_t inside = settle(mends);
+  Stretches repairs = shared_parts(idle, calls);
+  const std::int64_t inside = settle(repairs);
   const std::string call = main_call(judgement, freeing);
   Finding found = gap_finding(judgement, RuleId::freeing, device, freeing, {inside, false});
-  found.mends = mends;
+  found.repairs = repairs;
   found.headline = fmt::format("{} idle {} in {} while the host is in {}", device.device, duration_text(inside),
                                count_text(found.count, "gap"), call);
   found.tab = fmt::format("host in {}", call);
   judgement.tell(std::move(found));
-  return mends;
+  return repairs;
 }
 
 // Adds what of gaps in which memory is freed is not told as that: the host launches late in them too.
-void add_rest(CauseSum& launching, const std::vector<IdleGap>& gaps, const Stretches& told) {
+void add_rest(CauseSum& launching, const std::vector<IdleGap>& gaps, const Stretches& reported) {
   for (const IdleGap& each : gaps) {
     if (each.cause != IdleCause::freeing) continue;
-    const std::int64_t left = each.gap.length_ns() - shared_ns(told, each.gap.begin_ns, each.gap.end_ns);
+    const std::int64_t left = each.gap.length_ns() - shared_ns(reported, each.gap.begin_ns, each.gap.end_ns);
     if (left < kLeastGapNs) continue;
     launching.length_ns += left;
     launching.places.push_back({{each.gap.begin_ns, each.gap.end_ns}, ""});
@@ -309,7 +309,7 @@ void judge_one_stream(const Judgement& judgement, const DeviceSum& device) {
   found.headline = fmt::format("Copies alone take {} while the only stream waits; overlap would hide {}",
                                duration_text(copies), duration_text(hidden));
   found.tab = fmt::format("copies alone {}", duration_text(copies));
-  found.mends = device.transfers_alone;
+  found.repairs = device.transfers_alone;
   found.tracks = device.transfer_tracks;
   found.events.tracks = device.transfer_tracks;
   found.count = 1;
@@ -325,7 +325,7 @@ Finding recompiled(const Judgement& judgement, const std::string& what, const st
   made.rule = &rule_of(RuleId::recompilation);
   made.key = std::string(made.rule->name);
   made.remedy = made.rule->remedy;
-  made.told = made.rule->told;
+  made.reported = made.rule->condition;
   made.saving_ns = length_ns;
   made.share = share_of(length_ns, judgement.range.length_ns());
   made.count = events.size();

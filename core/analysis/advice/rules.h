@@ -59,13 +59,13 @@ enum class CostBase : std::uint8_t {
 
 struct AdviceRule {
   RuleId id{};
-  std::string_view name;    // for programs: "reloaded_tensor"
-  std::string_view title;   // "Tensor loaded more than twice"
-  std::string_view needs;   // what a session must hold for it
-  double threshold = 0;     // told from here on
-  std::string_view told;    // that in words: "loaded more than 2 times"
-  std::string_view source;  // where the threshold comes from
-  double least_share = 0;   // of the base: what saves less is not told
+  std::string_view name;       // for programs: "reloaded_tensor"
+  std::string_view title;      // "Tensor loaded more than twice"
+  std::string_view needs;      // what a session must hold for it
+  double threshold = 0;        // told from here on
+  std::string_view condition;  // that in words: "loaded more than 2 times"
+  std::string_view source;     // where the threshold comes from
+  double least_share = 0;      // of the base: what saves less is not told
   CostBase base = CostBase::active;
   std::string_view cost;         // what the saving is an upper bound of
   std::string_view explanation;  // why it costs time

@@ -37,18 +37,18 @@ struct FactsHash {
 // Which lanes hold parts of collectives, and whether all of their events are.
 struct CollectiveLanes {
   explicit CollectiveLanes(const Snapshot& snapshot, const TrackDevices& devices) {
-    std::set<std::size_t> told;  // devices that have tracks of their own for them
+    std::set<std::size_t> reported;  // devices that have tracks of their own for them
     for (const bool own : {true, false}) {
       for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
         const TrackSnapshot& track = snapshot.tracks[t];
         const bool is_own = track.track->kind == kCollectiveTrack;
         const bool fits =
-            own ? is_own : work_kind_of(track) == WorkKind::compute && !told.contains(devices.of_track(t));
+            own ? is_own : work_kind_of(track) == WorkKind::compute && !reported.contains(devices.of_track(t));
         if (!fits || !track.schema || track.schema->kind != EventKind::slice) continue;
         for (const std::uint32_t lane : track.lanes) {
           if (snapshot.lanes[lane].event_count == 0) continue;
           lanes.push_back(lane);
-          if (own) told.insert(devices.of_track(t));
+          if (own) reported.insert(devices.of_track(t));
           if (!own) by_name.insert(lane);
         }
       }

@@ -235,7 +235,7 @@ struct RecordedClocks {
   std::set<std::pair<std::uint32_t, ClockNumber>> used;  // with the source that it is of
   for (const CollectiveRank& rank : all.ranks) {
     double& residual = found.residuals.emplace_back(0);
-    for (const TrackNumber number : rank.told_on) {
+    for (const TrackNumber number : rank.reported_on) {
       const TrackSnapshot* track = snapshot.find_track(number);
       if (track == nullptr) continue;
       used.emplace(scope_of(number), track->track->clock);
@@ -307,12 +307,12 @@ void set_rank_clocks(Collectives& collectives, const Snapshot& snapshot, RankClo
     rank.number = number_at_end(rank.name);
     if (rank.number) ++uses[*rank.number];
     rank.events = each.events.size();
-    std::set<TrackNumber> told;
+    std::set<TrackNumber> reported;
     for (const CollectiveArrival& event : each.events) {
       const LaneSnapshot* lane = snapshot.find_lane(lane_of(event.event));
-      if (lane != nullptr) told.insert(lane->track);
+      if (lane != nullptr) reported.insert(lane->track);
     }
-    rank.told_on.assign(told.begin(), told.end());
+    rank.reported_on.assign(reported.begin(), reported.end());
     for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
       if (devices.of_track(t) != each.device) continue;
       const Track& track = *snapshot.tracks[t].track;
@@ -514,14 +514,14 @@ class CollectiveFinder {
         kinds_.try_emplace(std::make_tuple(kind.operation, kind.algorithm, kind.type, kind.bytes, kind.ranks),
                            static_cast<std::uint32_t>(found_.kinds.size()));
     if (is_new) found_.kinds.push_back(kind);
-    for (std::uint32_t i = 0; i < instance.count; ++i) add_told(place->second, facts_[first - facts_base_ + i]);
+    for (std::uint32_t i = 0; i < instance.count; ++i) add_reported(place->second, facts_[first - facts_base_ + i]);
     last_kind_.emplace(key, place->second);
     return place->second;
   }
 
-  void add_told(std::uint32_t kind, std::uint32_t facts) {
-    if (told_.insert(std::uint64_t{kind} << 32 | facts).second)
-      found_.kinds[kind].told.push_back(arrivals_.facts[facts]);
+  void add_reported(std::uint32_t kind, std::uint32_t facts) {
+    if (reported_.insert(std::uint64_t{kind} << 32 | facts).second)
+      found_.kinds[kind].reported.push_back(arrivals_.facts[facts]);
   }
 
   // Instances stay that have a part which passes the mask.
@@ -637,7 +637,7 @@ class CollectiveFinder {
   std::vector<std::uint32_t> facts_;  // of the cells of the sequence at hand
   std::uint32_t facts_base_ = 0;
   std::map<std::tuple<std::string, std::string, std::string, std::uint64_t, std::uint32_t>, std::uint32_t> kinds_;
-  std::unordered_set<std::uint64_t> told_;  // kind and facts
+  std::unordered_set<std::uint64_t> reported_;  // kind and facts
   std::optional<std::pair<std::tuple<const Sequence*, std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t>>
       last_kind_;
 };

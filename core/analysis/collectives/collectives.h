@@ -64,10 +64,10 @@ struct CollectiveRank {
   std::string device;  // as TrackDevices names it; "" of one that is missing
   std::string host;    // "" if no track names one
   std::optional<std::uint32_t> number;
-  bool missing = false;              // of a group, but without events in the session
-  bool hidden = false;               // it is there, but none of its parts passes the query's mask
-  std::vector<TrackNumber> tracks;   // all of its device
-  std::vector<TrackNumber> told_on;  // those that its parts of collectives lie on
+  bool missing = false;                  // of a group, but without events in the session
+  bool hidden = false;                   // it is there, but none of its parts passes the query's mask
+  std::vector<TrackNumber> tracks;       // all of its device
+  std::vector<TrackNumber> reported_on;  // those that its parts of collectives lie on
   std::uint64_t events = 0;
   double offset_ns = 0;               // what was taken from its times, at the session's begin
   double drift = 0;                   // and the change of that, ns per ns
@@ -76,14 +76,14 @@ struct CollectiveRank {
 
 // Instances of one operation, size, algorithm and number of ranks.
 struct CollectiveKind {
-  std::string operation;              // "AllReduce"; else the event's name
-  std::string algorithm;              // "Ring"; "": not known
-  std::string type;                   // of the elements; "": not known
-  std::uint64_t bytes = 0;            // the larger of what a rank brings and what it receives; 0: not known
-  std::uint32_t ranks = 0;            // of the group
-  StringId name = 0;                  // of the first of its events
-  double bus_factor = 1;              // see core/names/collective_words.h
-  std::vector<CollectiveFacts> told;  // all that is said of it by its events
+  std::string operation;                  // "AllReduce"; else the event's name
+  std::string algorithm;                  // "Ring"; "": not known
+  std::string type;                       // of the elements; "": not known
+  std::uint64_t bytes = 0;                // the larger of what a rank brings and what it receives; 0: not known
+  std::uint32_t ranks = 0;                // of the group
+  StringId name = 0;                      // of the first of its events
+  double bus_factor = 1;                  // see core/names/collective_words.h
+  std::vector<CollectiveFacts> reported;  // all that is said of it by its events
   [[nodiscard]] bool is_like(const CollectiveKind& other) const noexcept {
     return bytes == other.bytes && ranks == other.ranks && operation == other.operation &&
            algorithm == other.algorithm && type == other.type;

@@ -159,12 +159,13 @@ Change change_of(std::span<const double> base, std::span<const double> other, co
   out.interval = interval_of(base, other, out, *noise, options);
   if (difference > 0) out.chance = noise->error > 0 ? student_chance(difference / noise->error, noise->freedom) : 0;
   if (size > 0) {
-    out.least_visible = std::max(ChangeOptions::kLeastTold,
+    out.least_visible = std::max(ChangeOptions::kLeastReported,
                                  student_bound(ChangeOptions::kConfidence, noise->freedom) * noise->error / size);
   }
-  const bool counts = size > 0 ? difference >= ChangeOptions::kLeastTold * size : difference > 0;
-  out.told =
-      out.chance <= 1 - ChangeOptions::kConfidence && counts ? (b.mean > a.mean ? Told::more : Told::less) : Told::same;
+  const bool counts = size > 0 ? difference >= ChangeOptions::kLeastReported * size : difference > 0;
+  out.reported = out.chance <= 1 - ChangeOptions::kConfidence && counts
+                     ? (b.mean > a.mean ? Reported::more : Reported::less)
+                     : Reported::same;
   return out;
 }
 
@@ -199,19 +200,20 @@ Change pooled_change(std::span<const SamplePair> pairs, Pooling pooling, const C
   if (!noise) return out;
   const double size = out.is_geometric ? 1 : std::abs(out.base);
   const double shown = student_bound(ChangeOptions::kShown, noise->freedom) * noise->error;
-  const double told = student_bound(ChangeOptions::kConfidence, noise->freedom) * noise->error;
+  const double reported = student_bound(ChangeOptions::kConfidence, noise->freedom) * noise->error;
   if (out.ratio) {
     out.interval = out.is_geometric ? RatioInterval{*out.ratio * std::exp(-shown), *out.ratio * std::exp(shown)}
                                     : RatioInterval{*out.ratio - shown / size, *out.ratio + shown / size};
-    out.least_visible = std::max(ChangeOptions::kLeastTold, out.is_geometric ? std::expm1(told) : told / size);
+    out.least_visible =
+        std::max(ChangeOptions::kLeastReported, out.is_geometric ? std::expm1(reported) : reported / size);
   }
   if (difference != 0) {
     out.chance = noise->error > 0 ? student_chance(std::abs(difference) / noise->error, noise->freedom) : 0;
   }
-  const bool counts = !out.ratio || std::abs(*out.ratio - 1) >= ChangeOptions::kLeastTold;
-  out.told = difference != 0 && counts && out.chance <= 1 - ChangeOptions::kConfidence
-                 ? (difference > 0 ? Told::more : Told::less)
-                 : Told::same;
+  const bool counts = !out.ratio || std::abs(*out.ratio - 1) >= ChangeOptions::kLeastReported;
+  out.reported = difference != 0 && counts && out.chance <= 1 - ChangeOptions::kConfidence
+                     ? (difference > 0 ? Reported::more : Reported::less)
+                     : Reported::same;
   return out;
 }
 
@@ -793,7 +795,7 @@ const ComparedFigure* Comparison::find_metric(std::string_view name) const noexc
 }
 
 bool Comparison::has_sample() const noexcept {
-  const auto is_judged = [](const Change& change) { return change.told != Told::no_sample; };
+  const auto is_judged = [](const Change& change) { return change.reported != Reported::no_sample; };
   return std::ranges::any_of(
       metrics, [&](const ComparedFigure& figure) { return std::ranges::any_of(figure.changes, is_judged); });
 }
@@ -826,10 +828,10 @@ Comparison compare_captures(std::span<const CaptureFigures> captures, const std:
 std::string_view name_without_device(std::string_view name) noexcept { return name.substr(0, name.find(" (")); }
 
 bool is_worse(Better better, const Change& change) noexcept {
-  return change.told == (better == Better::higher ? Told::less : Told::more);
+  return change.reported == (better == Better::higher ? Reported::less : Reported::more);
 }
 bool is_better(Better better, const Change& change) noexcept {
-  return better != Better::neither && change.told == (better == Better::higher ? Told::more : Told::less);
+  return better != Better::neither && change.reported == (better == Better::higher ? Reported::more : Reported::less);
 }
 
 double worsening(Better better, const Change& change) noexcept {

@@ -26,7 +26,7 @@ namespace accelscope {
 // from the truth, and whether noise explains it.
 //
 //   const Change change = change_of(base, other);    // a value per capture
-//   if (change.told == Told::more) ... *change.ratio, change.interval->low
+//   if (change.told == Reported::more) ... *change.ratio, change.interval->low
 //
 // The interval is of 95 %: a bootstrap of the captures, which are drawn again kResamples times from a fixed seed, its
 // quantiles moved outward for small samples (the expanded percentiles of Hesterberg, What Teachers Should Know About
@@ -35,10 +35,10 @@ namespace accelscope {
 //
 // A difference is told only where Welch's t test gives equal configurations a chance of 0.1 % for it, so that of a
 // hundred comparisons of equals all are quiet in 95 of 100 cases (a change for the worse is half of that chance), and
-// where it is at least kLeastTold. With one capture on one side its noise is taken to be that of the other; with one on
-// each nothing is known of noise, and nothing is told unless the caller states it.
+// where it is at least kLeastReported. With one capture on one side its noise is taken to be that of the other; with
+// one on each nothing is known of noise, and nothing is told unless the caller states it.
 
-enum class Told : std::uint8_t {
+enum class Reported : std::uint8_t {
   no_sample,  // one capture a side: what is noise is not known
   same,       // nothing that noise does not explain
   less,
@@ -60,16 +60,16 @@ struct Change {
   double chance = 1;                               // that equal configurations differ this much
   // The smallest share of the base that would have been told with this noise; none without a sample.
   std::optional<double> least_visible;
-  Told told = Told::no_sample;
+  Reported reported = Reported::no_sample;
 
   [[nodiscard]] double difference() const noexcept { return other - base; }
-  [[nodiscard]] bool is_told() const noexcept { return told == Told::less || told == Told::more; }
+  [[nodiscard]] bool is_reported() const noexcept { return reported == Reported::less || reported == Reported::more; }
 };
 
 struct ChangeOptions {
-  static constexpr double kConfidence = 0.999;  // of what is told
-  static constexpr double kShown = 0.95;        // of the interval
-  static constexpr double kLeastTold = 0.005;   // share of the base
+  static constexpr double kConfidence = 0.999;     // of what is told
+  static constexpr double kShown = 0.95;           // of the interval
+  static constexpr double kLeastReported = 0.005;  // share of the base
   static constexpr std::size_t kResamples = 2000, kLeastResampled = 4;
   static constexpr std::uint64_t kSeed = 0x5ca1ab1e;
 

@@ -316,14 +316,14 @@ class CallFinder {
     }
     for (std::size_t thread = 0; thread < calls_.launches.size(); ++thread) {
       std::vector<HostLaunch>& launches = calls_.launches[thread];
-      std::vector<HostLaunch> kept;
+      std::vector<HostLaunch> retained;
       auto at = launches.begin();
       of_thread[thread].take_stretches([&](std::int64_t begin, std::int64_t end) {
         at = std::lower_bound(at, launches.end(), begin,
                               [](const HostLaunch& each, std::int64_t ns) { return each.begin_ns < ns; });
-        for (; at != launches.end() && at->begin_ns < end; ++at) kept.push_back(*at);
+        for (; at != launches.end() && at->begin_ns < end; ++at) retained.push_back(*at);
       });
-      launches = std::move(kept);
+      launches = std::move(retained);
     }
   }
 
@@ -497,11 +497,11 @@ class CallLengths {
     std::vector<std::int64_t> others(lengths_.begin() + 1, lengths_.end());
     usual_ns_ = middle_value(std::move(others));
     if (!is_long(0)) return;
-    if (!is_told(0)) add(0, CompileKind::compile);
+    if (!is_reported(0)) add(0, CompileKind::compile);
     for (std::size_t i = 1; i < calls_.size(); ++i) {
       const bool again =
           is_long(i) && static_cast<double>(lengths_[i]) >= kAsLongAgain * static_cast<double>(lengths_[0]);
-      if (again && !is_told(i)) {
+      if (again && !is_reported(i)) {
         add(i, CompileKind::recompile);
       } else if (!is_long(i) && compiling_[i] == 0) {
         add(i, CompileKind::cache_hit);
@@ -522,7 +522,7 @@ class CallLengths {
     return lengths_[i] / kTimesUsual >= usual_ns_ && lengths_[i] - usual_ns_ >= kLeastBeyondUsualNs;
   }
   // Lines and names tell of most of it.
-  [[nodiscard]] bool is_told(std::size_t i) const {
+  [[nodiscard]] bool is_reported(std::size_t i) const {
     return compiling_[i] > 0 && 2 * compiling_[i] >= lengths_[i] - usual_ns_;
   }
   void add(std::size_t i, CompileKind kind) {

@@ -128,15 +128,15 @@ void keep_telling(NamedCalls& of) {
     reached = call.end_ns;
     return false;
   });
-  std::vector<CompileEvent> kept;
+  std::vector<CompileEvent> retained;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const bool compiles_next =
         calls[i].kind == CompileKind::cache_hit && i + 1 < calls.size() && calls[i + 1].kind == CompileKind::compile;
     const auto called = std::lower_bound(of.programs.begin(), of.programs.end(), calls[i].begin_ns);
     const bool misses = compiles_next && (called == of.programs.end() || *called >= calls[i + 1].begin_ns);
-    if (!misses) kept.push_back(std::move(calls[i]));
+    if (!misses) retained.push_back(std::move(calls[i]));
   }
-  calls = std::move(kept);
+  calls = std::move(retained);
 }
 
 Result<void> add_calls(const QueryContext& query, CompileEvents& events) {
@@ -150,7 +150,7 @@ Result<void> add_calls(const QueryContext& query, CompileEvents& events) {
   }
   struct Part {
     std::map<std::size_t, NamedCalls> threads;
-    std::size_t kept = 0, called = 0;
+    std::size_t retained = 0, called = 0;
     auto measures() { return std::tie(threads); }
   };
   auto found = gather(query, lanes, TimeRange{}, Part{}, [&](const ScannedChunk& chunk, Part& part) {
@@ -165,7 +165,7 @@ Result<void> add_calls(const QueryContext& query, CompileEvents& events) {
         if (part.called++ < CompileEvents::kMost) of.programs.push_back(begin);
         return;
       }
-      if (part.kept++ >= CompileEvents::kMost) {
+      if (part.retained++ >= CompileEvents::kMost) {
         ++of.left_out;
         return;
       }

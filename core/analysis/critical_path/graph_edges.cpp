@@ -28,7 +28,7 @@ struct StreamWait {
 };
 
 // A wait as a row tells of it; calls by the keys that they have in their source.
-struct ToldWait {
+struct ReportedWait {
   std::size_t stream = 0, other = 0;  // as DeviceStreams numbers them
   std::int64_t asked_ns = 0;          // when the host asked for it
   std::pair<std::uint32_t, std::int64_t> recorded;
@@ -48,10 +48,10 @@ class StreamWaitFinder {
 
   Result<std::vector<StreamWait>> run() {
     TRY(read_waits());
-    if (told_.empty()) return std::vector<StreamWait>{};
+    if (reported_.empty()) return std::vector<StreamWait>{};
     TRY(read_records());
     std::vector<StreamWait> found;
-    for (const ToldWait& each : told_) {
+    for (const ReportedWait& each : reported_) {
       const auto recorded = recorded_ns_.find(each.recorded);
       const std::int64_t until = recorded == recorded_ns_.end() ? each.asked_ns : recorded->second;
       const auto& own = given_to(each.stream);
@@ -89,15 +89,15 @@ class StreamWaitFinder {
         if (!of) continue;
         std::int64_t begin_ticks = 0, end_ticks = 0;
         chunk.view.event_times(row, begin_ticks, end_ticks);
-        told_.push_back({*streams_.of_track(chunk.lane.track), *of, chunk.lane.clock->to_ns(begin_ticks),
-                         std::pair(scope_of(chunk.lane.track), *call)});
+        reported_.push_back({*streams_.of_track(chunk.lane.track), *of, chunk.lane.clock->to_ns(begin_ticks),
+                             std::pair(scope_of(chunk.lane.track), *call)});
       }
     });
   }
 
   // When the events were recorded that are waited for.
   Result<void> read_records() {
-    for (const ToldWait& each : told_) recorded_ns_.emplace(each.recorded, each.asked_ns);
+    for (const ReportedWait& each : reported_) recorded_ns_.emplace(each.recorded, each.asked_ns);
     const WorkKinds kinds(*query_.snapshot);
     LaneIndices lanes;
     for (std::uint32_t i = 0; i < query_.snapshot->lanes.size(); ++i) {
@@ -141,7 +141,7 @@ class StreamWaitFinder {
   const WorkGraph& graph_;
   const std::function<std::optional<std::int64_t>(NodeIndex)>& launched_ns_;
   DeviceStreams streams_;
-  std::vector<ToldWait> told_;
+  std::vector<ReportedWait> reported_;
   std::map<std::pair<std::uint32_t, std::int64_t>, std::int64_t> recorded_ns_;  // by key of the call
   std::map<std::size_t, std::vector<std::pair<std::int64_t, NodeIndex>>> given_;
 };
@@ -440,7 +440,7 @@ class EdgeBuilder {
       if (lane.kind != WorkKind::transfer) continue;
       std::vector<NodeIndex>& ends = unnamed_ends_[devices.of_lane(lane.lane)];
       for (NodeIndex node = lane.first; node < lane.first + lane.count; ++node) {
-        const bool signals = graph_.carries_signal.empty() || graph_.carries_signal[node] != 0;
+        const bool signals = graph_.has_signal.empty() || graph_.has_signal[node] != 0;
         if (signals && !graph_.semaphore_of(node)) ends.push_back(node);
       }
     }
@@ -475,18 +475,18 @@ class EdgeBuilder {
     // The instruction after a wait says whose results it needed; an instruction that waits by itself says so itself.
     const GraphLane& lane = graph_.lane(node);
     const NodeIndex asked = waits ? node + 1 : node;
-    bool told = false, told_matched = false;
+    bool reported = false, reported_matched = false;
     if (asked < lane.first + lane.count) {
       each_dependency(asked, [&](const RawEdge& edge) {
         if (graph_.semaphore_of(edge.source) != condition.semaphore) return;
-        told = true;
-        told_matched = edge.confidence == EdgeConfidence::matched;
+        reported = true;
+        reported_matched = edge.confidence == EdgeConfidence::matched;
         if (waits) add(node, edge.source, EdgeKind::semaphore, edges, edge.confidence);
       });
     }
     std::uint64_t uncounted = 0;
-    if (told) {
-      ++(!condition.of_transfers ? uncounted : told_matched ? edges.waits.matched : edges.waits.recorded);
+    if (reported) {
+      ++(!condition.of_transfers ? uncounted : reported_matched ? edges.waits.matched : edges.waits.recorded);
       return true;
     }
     const NodeIndex setter = setter_of(condition, story);

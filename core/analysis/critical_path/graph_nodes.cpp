@@ -200,7 +200,7 @@ class NodeScan {
       if (locations_.back()) graph_.locations.resize(graph_.count());
       if (signals_.back().part) {
         graph_.parts.resize(graph_.count(), kNone);
-        graph_.carries_signal.resize(graph_.count());
+        graph_.has_signal.resize(graph_.count());
       }
     }
     parts_.engine_of_lane.assign(graph_.lanes.size(), kNone);
@@ -254,9 +254,9 @@ class NodeScan {
         if (signals.part) {
           const auto key = number_at(chunk.view, *signals.part, schema.columns[*signals.part].type, row);
           if (key) graph_.parts[node] = transfers_.find(scoped_key(chunk.lane, *key));
-          if (signals.bytes && bytes[i] <= signals.vendor->no_payload_bytes) graph_.carries_signal[node] = 1;
+          if (signals.bytes && bytes[i] <= signals.vendor->no_payload_bytes) graph_.has_signal[node] = 1;
         }
-        if (signals.semaphore && (graph_.carries_signal.empty() || graph_.carries_signal[node] != 0)) {
+        if (signals.semaphore && (graph_.has_signal.empty() || graph_.has_signal[node] != 0)) {
           read_semaphore(chunk, strings, signals, row, node, finds);
         }
       }

@@ -20,9 +20,9 @@ namespace {
 
 // A thread that waits for another one in a call of its own is held up by it for at least as long, and not much longer
 // than that one works.
-constexpr std::int64_t kShortestHandOverNs = 20'000;
-constexpr std::int64_t kSlowestHandOverNs = 100'000;
-constexpr double kLeastOfHandOver = 0.5;
+constexpr std::int64_t kShortestHandoffNs = 20'000;
+constexpr std::int64_t kSlowestHandoffNs = 100'000;
+constexpr double kLeastOfHandoff = 0.5;
 // A call that waits takes no longer where nothing is left to wait for; less where the session shows it.
 constexpr std::int64_t kShortestWaitNs = 5'000;
 // A call that launches has done so after as long, whatever it does then.
@@ -57,7 +57,7 @@ struct HostThread {
 };
 
 // Where in a thread a call waits for others, to the end of one of its stretches.
-struct HandOver {
+struct Handoff {
   std::size_t thread = 0, stretch = 0;         // that waits
   bool after = false;                          // in what is not recorded after the stretch, not in itself
   std::size_t other = 0, first = 0, last = 0;  // stretches of the other thread
@@ -82,7 +82,7 @@ class HostWorkBuilder {
     if (const Result<void> read = read_calls(); !read) return read;
     query_.pool.for_each(threads_.size(), query_.control, [&](std::size_t t, std::size_t) { walk(threads_[t]); });
     if (query_.control.cancelled()) return cancelled_error();
-    find_hand_overs();
+    find_handoffs();
     return add_nodes();
   }
 
@@ -298,52 +298,52 @@ class HostWorkBuilder {
   }
 
   // Where a thread's stretch spans what another one of its process does.
-  void find_hand_overs() {
+  void find_handoffs() {
     for (std::size_t t = 0; t < threads_.size(); ++t) {
-      std::vector<HandOver> found;
+      std::vector<Handoff> found;
       for (std::size_t other = 0; other < threads_.size(); ++other) {
         if (other != t && threads_[other].process == threads_[t].process && threads_[other].launches) {
-          find_hand_overs(t, other, found);
+          find_handoffs(t, other, found);
         }
       }
       if (found.empty()) continue;
-      std::ranges::stable_sort(found, {}, &HandOver::stretch);
-      cut_hand_overs(threads_[t], found);
+      std::ranges::stable_sort(found, {}, &Handoff::stretch);
+      cut_handoffs(threads_[t], found);
     }
   }
-  void find_hand_overs(std::size_t thread, std::size_t other, std::vector<HandOver>& found) const {
+  void find_handoffs(std::size_t thread, std::size_t other, std::vector<Handoff>& found) const {
     const std::vector<HostStretch>& theirs = threads_[other].stretches;
     const std::vector<HostStretch>& own = threads_[thread].stretches;
     if (theirs.empty()) return;
     for (std::size_t i = 0; i < own.size(); ++i) {
       if (!own[i].cut && !started_.contains(own[i].event)) {
-        find_hand_over({thread, i, false, other, 0, 0}, own[i].begin_ns, own[i].end_ns, theirs, found);
+        find_handoff({thread, i, false, other, 0, 0}, own[i].begin_ns, own[i].end_ns, theirs, found);
       }
       if (i + 1 < own.size()) {
-        find_hand_over({thread, i, true, other, 0, 0}, own[i].end_ns, own[i + 1].begin_ns, theirs, found);
+        find_handoff({thread, i, true, other, 0, 0}, own[i].end_ns, own[i + 1].begin_ns, theirs, found);
       }
     }
   }
-  static void find_hand_over(HandOver hand_over, std::int64_t begin_ns, std::int64_t end_ns,
-                             const std::vector<HostStretch>& theirs, std::vector<HandOver>& found) {
-    if (end_ns - begin_ns < kShortestHandOverNs) return;
+  static void find_handoff(Handoff handoff, std::int64_t begin_ns, std::int64_t end_ns,
+                           const std::vector<HostStretch>& theirs, std::vector<Handoff>& found) {
+    if (end_ns - begin_ns < kShortestHandoffNs) return;
     // The other one may have been asked before: what counts is that it ends in here, and that all goes on then.
     const auto first = std::ranges::upper_bound(theirs, begin_ns, {}, &HostStretch::end_ns);
     const auto behind = std::lower_bound(first, theirs.end(), end_ns,
                                          [](const HostStretch& each, std::int64_t ns) { return each.begin_ns < ns; });
     if (first == behind || (behind - 1)->end_ns > end_ns) return;
-    if (end_ns - (behind - 1)->end_ns > std::max(kSlowestHandOverNs, (end_ns - begin_ns) / 10)) return;
+    if (end_ns - (behind - 1)->end_ns > std::max(kSlowestHandoffNs, (end_ns - begin_ns) / 10)) return;
     std::int64_t works = 0;
     for (auto at = first; at != behind; ++at) works += at->waits ? 0 : at->end_ns - std::max(begin_ns, at->begin_ns);
-    if (static_cast<double>(works) < kLeastOfHandOver * static_cast<double>(end_ns - begin_ns)) return;
+    if (static_cast<double>(works) < kLeastOfHandoff * static_cast<double>(end_ns - begin_ns)) return;
     auto asked = first;
-    while (asked != theirs.begin() && asked->begin_ns - (asked - 1)->end_ns < kSlowestHandOverNs) --asked;
-    hand_over.first = static_cast<std::size_t>(asked - theirs.begin());
-    hand_over.last = static_cast<std::size_t>(behind - theirs.begin() - 1);
-    found.push_back(hand_over);
+    while (asked != theirs.begin() && asked->begin_ns - (asked - 1)->end_ns < kSlowestHandoffNs) --asked;
+    handoff.first = static_cast<std::size_t>(asked - theirs.begin());
+    handoff.last = static_cast<std::size_t>(behind - theirs.begin() - 1);
+    found.push_back(handoff);
   }
   // Works up to where the first of the others begins, and waits from there on.
-  void cut_hand_overs(HostThread& thread, const std::vector<HandOver>& found) {
+  void cut_handoffs(HostThread& thread, const std::vector<Handoff>& found) {
     std::vector<HostStretch> cut;
     cut.reserve(thread.stretches.size() + found.size());
     std::size_t at = 0;
@@ -358,9 +358,9 @@ class HostWorkBuilder {
         const std::vector<HostStretch>& theirs = threads_[found[at].other].stretches;
         const std::int64_t begin_ns = theirs[found[at].first].begin_ns;
         if (!found[at].after) first = std::min(first, begin_ns);
-        hand_overs_.push_back({found[at].thread, found[at].other,
-                               found[at].after ? thread.stretches[i + 1].begin_ns : each.end_ns, found[at].after,
-                               begin_ns, theirs[found[at].last].end_ns});
+        handoffs_.push_back({found[at].thread, found[at].other,
+                             found[at].after ? thread.stretches[i + 1].begin_ns : each.end_ns, found[at].after,
+                             begin_ns, theirs[found[at].last].end_ns});
       }
       if (first == std::numeric_limits<std::int64_t>::max()) {
         cut.push_back(each);
@@ -443,7 +443,7 @@ class HostWorkBuilder {
         work_.joined_.push_back({node, started.copy});
       }
     }
-    for (const Handed& each : hand_overs_) {
+    for (const Handed& each : handoffs_) {
       const NodeIndex waits = each.after ? begun_at(places[each.thread], each.end_ns)
                                          : graph_.last_ended(graph_.lanes[places[each.thread]], each.end_ns);
       const NodeIndex last = graph_.last_ended(graph_.lanes[places[each.other]], each.other_end_ns);
@@ -490,7 +490,7 @@ class HostWorkBuilder {
   std::vector<HostThread> threads_;
   std::vector<std::uint32_t> thread_of_lane_;  // of lanes of the snapshot, into threads_
   LaneIndices lanes_;
-  std::vector<Handed> hand_overs_;
+  std::vector<Handed> handoffs_;
 };
 
 Result<void> HostWork::add(const QueryContext& query, const Dependencies& dependencies, WorkGraph& graph) {

@@ -25,7 +25,7 @@ class TransferJoins {
     if (const Result<void> read = read_stories(); !read) return read;
     index_signals(graph_);
     find_waits_before();
-    if (!graph_.carries_signal.empty()) match_queues();
+    if (!graph_.has_signal.empty()) match_queues();
     return {};
   }
 
@@ -147,7 +147,7 @@ class TransferJoins {
       const GraphLane& lane = graph_.lanes[place];
       if (lane.is_thread || parts_.queue_of_lane[place] < 0) continue;
       for (NodeIndex node = lane.first; node < lane.first + lane.count; ++node) {
-        if (graph_.carries_signal[node] == 0 || graph_.parts[node] != kNone || graph_.semaphore_of(node)) continue;
+        if (graph_.has_signal[node] == 0 || graph_.parts[node] != kNone || graph_.semaphore_of(node)) continue;
         QueueSignals& of = signals[{devices_.of_lane(lane.lane), parts_.queue_of_lane[place]}];
         of.packets.push_back(node);
         of.units[lane.server].push_back(node);

@@ -4,12 +4,12 @@
 
 #include "core/analysis/critical_path/graph_scan.h"
 #include "core/analysis/time/sorted_runs.h"
-#include "core/store/kept_answers.h"
+#include "core/store/retained_answers.h"
 
 namespace accelscope {
 namespace {
 
-constexpr std::uint64_t kMostKeptBytes = std::uint64_t{1} << 30;  // a larger graph is of who asked for it alone
+constexpr std::uint64_t kMostRetainedBytes = std::uint64_t{1} << 30;  // a larger graph is of who asked for it alone
 
 // An event is settled at its begin, one that waits at its end: what ends it may begin after it. Of equal times what
 // takes no time comes first, then waits that end, then what begins, then what another one's begin let go.
@@ -34,19 +34,19 @@ void order_nodes(WorkGraph& graph) {
 void drop_backward_edges(WorkGraph& graph) {
   std::vector<std::uint32_t> place(graph.count());
   for (std::uint32_t i = 0; i < graph.order.size(); ++i) place[graph.order[i]] = i;
-  std::uint32_t kept = 0;
+  std::uint32_t retained = 0;
   for (NodeIndex node = 0; node < graph.count(); ++node) {
     const std::uint32_t first = graph.edges_from[node], last = graph.edges_from[node + 1];
-    graph.edges_from[node] = kept;
+    graph.edges_from[node] = retained;
     for (std::uint32_t i = first; i < last; ++i) {
       if (place[graph.edges[i].source] >= place[node]) continue;
-      graph.edges[kept++] = graph.edges[i];
+      graph.edges[retained++] = graph.edges[i];
     }
     NodeIndex& before = graph.server_before[node];
     if (before != kNoNode && place[before] >= place[node]) before = kNoNode;
   }
-  graph.edges_from[graph.count()] = kept;
-  graph.edges.resize(kept);
+  graph.edges_from[graph.count()] = retained;
+  graph.edges.resize(retained);
 }
 
 }  // namespace
@@ -72,8 +72,8 @@ Result<std::shared_ptr<const WorkGraph>> session_graph(const QueryContext& query
     const auto dependencies = TRY(session_dependencies(whole));
     return WorkGraph::build(whole, *dependencies);
   };
-  const auto keeps = [](const WorkGraph& graph) { return graph.memory_bytes() <= kMostKeptBytes; };
-  return query.store.kept().find<WorkGraph>(whole.snapshot, query.control, build, keeps);
+  const auto keeps = [](const WorkGraph& graph) { return graph.memory_bytes() <= kMostRetainedBytes; };
+  return query.store.retained().find<WorkGraph>(whole.snapshot, query.control, build, keeps);
 }
 
 void WorkGraph::resize(std::size_t nodes, bool with_locations) {
@@ -86,7 +86,7 @@ void WorkGraph::resize(std::size_t nodes, bool with_locations) {
   if (!wait_ns.empty()) wait_ns.resize(nodes);
   if (with_locations || !locations.empty()) locations.resize(nodes);
   if (!parts.empty()) parts.resize(nodes, kNone);
-  if (!carries_signal.empty()) carries_signal.resize(nodes);
+  if (!has_signal.empty()) has_signal.resize(nodes);
 }
 
 EventId WorkGraph::event(NodeIndex node) const noexcept {
@@ -236,9 +236,9 @@ bool WorkGraph::sets_off_transfers(NodeIndex node) const noexcept {
 std::uint64_t WorkGraph::memory_bytes() const noexcept {
   const auto of = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
   return of(begin_ns) + of(end_ns) + of(wait_ns) + of(server_before) + of(graph_lane) + of(names) + of(locations) +
-         of(parts) + of(waits) + of(calls) + of(carries_signal) + of(edges_from) + of(edges) + of(order) +
-         of(transfers) + of(triggers) + of(waited_before) + of(unknown_waits) + of(conditions) + of(updates) +
-         of(first_condition) + of(first_update);
+         of(parts) + of(waits) + of(calls) + of(has_signal) + of(edges_from) + of(edges) + of(order) + of(transfers) +
+         of(triggers) + of(waited_before) + of(unknown_waits) + of(conditions) + of(updates) + of(first_condition) +
+         of(first_update);
 }
 
 }  // namespace accelscope

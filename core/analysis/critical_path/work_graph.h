@@ -109,16 +109,16 @@ struct WorkGraph {
 
   // By node.
   std::vector<std::int64_t> begin_ns, end_ns;
-  std::vector<std::int32_t> wait_ns;         // recorded, before it began; empty where no lane records any
-  std::vector<NodeIndex> server_before;      // kNoNode: it is the first of its server
-  std::vector<std::uint32_t> graph_lane;     // into lanes
-  std::vector<StringId> names, locations;    // locations: empty where none has any
-  std::vector<std::uint32_t> parts;          // of packets: into transfers, kNone of other nodes; empty: there are none
-  std::vector<std::uint8_t> waits;           // the event itself is a wait
-  std::vector<EventId> calls;                // of the nodes of threads: the innermost call
-  NodeIndex first_call = 0;                  // the node of calls[0]
-  std::vector<std::uint8_t> carries_signal;  // a packet without payload; empty: there are none
-  std::vector<std::uint32_t> edges_from;     // size count + 1: the edges of node n are [edges_from[n], edges_from[n+1])
+  std::vector<std::int32_t> wait_ns;       // recorded, before it began; empty where no lane records any
+  std::vector<NodeIndex> server_before;    // kNoNode: it is the first of its server
+  std::vector<std::uint32_t> graph_lane;   // into lanes
+  std::vector<StringId> names, locations;  // locations: empty where none has any
+  std::vector<std::uint32_t> parts;        // of packets: into transfers, kNone of other nodes; empty: there are none
+  std::vector<std::uint8_t> waits;         // the event itself is a wait
+  std::vector<EventId> calls;              // of the nodes of threads: the innermost call
+  NodeIndex first_call = 0;                // the node of calls[0]
+  std::vector<std::uint8_t> has_signal;    // a packet without payload; empty: there are none
+  std::vector<std::uint32_t> edges_from;   // size count + 1: the edges of node n are [edges_from[n], edges_from[n+1])
   std::vector<GraphEdge> edges;
   std::vector<NodeIndex> order;  // every node after all that its edges come from
 

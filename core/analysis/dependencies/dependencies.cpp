@@ -9,7 +9,7 @@
 #include "core/base/checksum.h"
 #include "core/scan/column_values.h"
 #include "core/scan/group_by.h"
-#include "core/store/kept_answers.h"
+#include "core/store/retained_answers.h"
 
 namespace accelscope {
 namespace {
@@ -282,8 +282,8 @@ DependencyList Dependencies::successors(EventId event, std::size_t limit) const 
 
 Result<std::shared_ptr<const Dependencies>> session_dependencies(const QueryContext& query) {
   const QueryContext whole = query.unmasked();
-  return query.store.kept().find<Dependencies>(query.snapshot, query.control,
-                                               [&] { return Dependencies::build(whole); });
+  return query.store.retained().find<Dependencies>(query.snapshot, query.control,
+                                                   [&] { return Dependencies::build(whole); });
 }
 
 }  // namespace accelscope

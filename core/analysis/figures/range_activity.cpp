@@ -11,7 +11,7 @@
 namespace accelscope {
 namespace {
 
-constexpr std::size_t kMostKeptNames =
+constexpr std::size_t kMostRetainedNames =
     4096;  // of a piece that is kept: one with more is added up anew when it is asked for
 
 std::optional<Unit> unit_of(WorkKind kind) noexcept {
@@ -60,7 +60,7 @@ struct ActivityIndex::Piece {
   HostTimes host;
   SelfTimes zone_lines;
   ActivityUnions unions;
-  bool kept = true;
+  bool retained = true;
   auto measures() {
     return std::tie(devices, active, gaps, working_ns, transfer_ns, host_ns, host, zone_lines, unions);
   }
@@ -459,14 +459,14 @@ Result<std::shared_ptr<const ActivityIndex>> ActivityIndex::build(const QueryCon
   index->pieces_ = std::move(pieces);
   for (ActivityPiece& piece : index->pieces_) {
     const ActivityUnions& unions = piece.unions;
-    if (piece.host.names.size() + piece.host.lines.size() <= kMostKeptNames &&
-        unions.work.size() + unions.transfers.size() + unions.whole.size() <= kMostKeptNames) {
+    if (piece.host.names.size() + piece.host.lines.size() <= kMostRetainedNames &&
+        unions.work.size() + unions.transfers.size() + unions.whole.size() <= kMostRetainedNames) {
       continue;
     }
     piece.host = {};
     piece.unions = {};
     piece.zone_lines = {};
-    piece.kept = false;
+    piece.retained = false;
   }
   return std::shared_ptr<const ActivityIndex>(std::move(index));
 }
@@ -487,7 +487,7 @@ Result<ActivityPiece> sum_up_pieces(const QueryContext& query, const ActivitySub
   };
   for (std::size_t i = 0; known != nullptr && i < known->size(); ++i) {
     const ActivityPiece& piece = (*known)[i];
-    if (!piece.kept || piece.range.begin_ns < range.begin_ns || piece.range.end_ns > range.end_ns) continue;
+    if (!piece.retained || piece.range.begin_ns < range.begin_ns || piece.range.end_ns > range.end_ns) continue;
     TRY(read_to(piece.range.begin_ns));
     merge_part(all, piece);
     reached = piece.range.end_ns;

@@ -52,7 +52,7 @@ struct SummedTimes {
   [[nodiscard]] double share(Part part) const noexcept { return part_ns[static_cast<std::size_t>(part)] / total_ns; }
 };
 
-constexpr double kToldShare = 0.05;  // smaller parts are not spoken of
+constexpr double kReportedShare = 0.05;  // smaller parts are not spoken of
 
 struct PartWords {
   std::string_view of_device, of_host;
@@ -121,7 +121,7 @@ SummedTimes::Part SummedTimes::largest() const noexcept {
   if (sums.total_ns <= 0) return "";
   std::vector<SummedTimes::Part> parts;
   for (std::size_t i = 0; i < SummedTimes::kParts; ++i) {
-    if (sums.part_ns[i] >= kToldShare * sums.total_ns) parts.push_back(static_cast<SummedTimes::Part>(i));
+    if (sums.part_ns[i] >= kReportedShare * sums.total_ns) parts.push_back(static_cast<SummedTimes::Part>(i));
   }
   std::ranges::stable_sort(parts,
                            [&](SummedTimes::Part a, SummedTimes::Part b) { return sums.share(a) > sums.share(b); });
@@ -147,7 +147,7 @@ SummedTimes::Part SummedTimes::largest() const noexcept {
 constexpr double kIdlesMuch = 0.2, kIdlesSome = 0.1, kHalf = 0.5, kMuchOf = 0.4, kFarAhead = 1.5;
 constexpr double kManyDoubtful = 0.2;  // of a device's events: what the others say is not the whole
 constexpr std::uint64_t kSeveralDoubtful = 3;
-constexpr double kToldPart = 0.05;  // smaller parts of the time are not spoken of
+constexpr double kReportedPart = 0.05;  // smaller parts of the time are not spoken of
 
 std::string time_text(double ns) { return format_duration(ns); }
 std::string time_text(std::int64_t ns) { return format_duration(static_cast<double>(ns)); }
@@ -176,7 +176,7 @@ std::string parts_text(const SessionLoad& load, bool with_idle) {
   std::vector<TimePart> parts;
   for (std::size_t i = 0; i < kTimeParts; ++i) {
     const auto part = static_cast<TimePart>(i);
-    if (load.split.share(part) >= kToldPart && (with_idle || part != TimePart::idle)) parts.push_back(part);
+    if (load.split.share(part) >= kReportedPart && (with_idle || part != TimePart::idle)) parts.push_back(part);
   }
   std::ranges::stable_sort(parts, [&](TimePart a, TimePart b) { return load.split.share(a) > load.split.share(b); });
   if (parts.size() < 2) return "";

@@ -55,9 +55,9 @@ class ColumnPaths {
   [[nodiscard]] std::uint32_t start_of(const ScannedChunk& chunk);
   // Where the paths of a chunk lie, and of a block of it.
   struct ChunkColumns {
-    bool by_name = false;     // what runs the chunk, then the name
-    bool is_kept = false;     // places_ has the nodes of its paths once they were met
-    std::uint32_t start = 0;  // of by_name: the node of what runs it
+    bool by_name = false;      // what runs the chunk, then the name
+    bool is_retained = false;  // places_ has the nodes of its paths once they were met
+    std::uint32_t start = 0;   // of by_name: the node of what runs it
     std::optional<std::size_t> path, line, stack;
     bool borrows = false;                           // its paths are others'
     std::optional<std::size_t> part;                // of borrows: see BorrowedPaths
@@ -286,7 +286,7 @@ void ColumnPaths::add(const ScannedChunk& chunk, const ScanWindow& window) {
       (*columns.stack >= chunk.view.column_count() || schema.columns[*columns.stack].type != ColumnType::string)) {
     columns.stack.reset();
   }
-  columns.is_kept = columns.path && columns.type == ColumnType::string && !columns.stack;
+  columns.is_retained = columns.path && columns.type == ColumnType::string && !columns.stack;
   columns.borrows = plan.borrowed != nullptr && plan.borrowed->has_lane(chunk.lane_index);
   if (columns.borrows) {
     columns.part = BorrowedPaths::part_column(schema);
@@ -327,8 +327,8 @@ void ColumnPaths::add(const ScannedChunk& chunk, const ScanWindow& window) {
         calls->push_back({begins[i], ends[i], rank, PathTree::kRoot, unit, is_wait, false});
         continue;
       }
-      const StringId path = columns.is_kept ? static_cast<StringId>(columns.paths.values[i]) : 0;
-      const bool is_met = columns.is_kept && columns.paths.has(i) && path < places_.size();
+      const StringId path = columns.is_retained ? static_cast<StringId>(columns.paths.values[i]) : 0;
+      const bool is_met = columns.is_retained && columns.paths.has(i) && path < places_.size();
       const Placed place = is_met && places_[path].known ? places_[path] : place_of(columns, chunk, block, i);
       const bool has_path = place.node != PathTree::kRoot;
       if (columns.borrows && !has_path) continue;  // nothing of the tree set it off

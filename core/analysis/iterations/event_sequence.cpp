@@ -30,16 +30,16 @@ std::optional<NumberedName> numbered_name(std::string_view name) {
 }
 
 void drop_missing(EventSequence& sequence) {
-  std::size_t kept = 0;
+  std::size_t retained = 0;
   for (std::size_t i = 0; i < sequence.size(); ++i) {
     if (sequence.tokens[i] == EventSequence::kNothing) continue;
-    sequence.tokens[kept] = sequence.tokens[i];
-    sequence.begins_ns[kept] = sequence.begins_ns[i];
-    sequence.ends_ns[kept++] = sequence.ends_ns[i];
+    sequence.tokens[retained] = sequence.tokens[i];
+    sequence.begins_ns[retained] = sequence.begins_ns[i];
+    sequence.ends_ns[retained++] = sequence.ends_ns[i];
   }
-  sequence.tokens.resize(kept);
-  sequence.begins_ns.resize(kept);
-  sequence.ends_ns.resize(kept);
+  sequence.tokens.resize(retained);
+  sequence.begins_ns.resize(retained);
+  sequence.ends_ns.resize(retained);
 }
 
 struct NumberedGroup {

@@ -371,19 +371,19 @@ class PeriodFinder {
         return covers && own_bits(outer, finer) < kLeastBits + std::log2(static_cast<double>(tried_));
       });
     };
-    std::vector<Period> kept;
+    std::vector<Period> retained;
     for (const Period& each : periods_) {
-      if (!is_chance(each)) kept.push_back(each);
+      if (!is_chance(each)) retained.push_back(each);
     }
-    periods_ = std::move(kept);
+    periods_ = std::move(retained);
   }
 
   // Of two that lie over each other and are about as often, it is one loop: what has more evidence stays.
   void drop_near_copies() {
     std::ranges::stable_sort(periods_, std::ranges::greater{}, &Period::bits);
-    std::vector<Period> kept;
+    std::vector<Period> retained;
     for (Period& each : periods_) {
-      const bool copies = std::ranges::any_of(kept, [&](const Period& other) {
+      const bool copies = std::ranges::any_of(retained, [&](const Period& other) {
         const std::uint32_t from = std::max(each.firsts.front(), other.firsts.front());
         const std::uint32_t to = std::min(each.limits.back(), other.limits.back());
         const auto least = static_cast<double>(std::min(each.firsts.size(), other.firsts.size()));
@@ -392,9 +392,9 @@ class PeriodFinder {
             std::min(each.limits.back() - each.firsts.front(), other.limits.back() - other.firsts.front());
         return to > from && (to - from) >= length / 2 && most < kLeastPerIteration * least;
       });
-      if (!copies) kept.push_back(std::move(each));
+      if (!copies) retained.push_back(std::move(each));
     }
-    periods_ = std::move(kept);
+    periods_ = std::move(retained);
   }
 
   void set_levels() {

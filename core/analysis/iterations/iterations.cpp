@@ -309,15 +309,16 @@ Result<GatheredRegions> regions_of_events(const QueryContext& query, const LaneI
 
 Result<GatheredRegions> regions_of_layers(const QueryContext& query, const TimeRange& range) {
   const Snapshot& snapshot = *query.snapshot;
-  LaneIndices told, lanes;
+  LaneIndices reported, lanes;
   for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
     const LaneSnapshot& lane = snapshot.lanes[i];
     if (lane.event_count == 0 || lane.schema->kind != EventKind::slice) continue;
-    if (snapshot.find_track(lane.track)->track->kind == "layer") told.push_back(i);
+    if (snapshot.find_track(lane.track)->track->kind == "layer") reported.push_back(i);
     const auto column = lane.schema->find(Role::layer);
     if (column && lane.schema->columns[*column].type == ColumnType::string) lanes.push_back(i);
   }
-  if (!told.empty()) return regions_of_events(query, told, range, [](std::uint32_t, std::string_view) { return true; });
+  if (!reported.empty())
+    return regions_of_events(query, reported, range, [](std::uint32_t, std::string_view) { return true; });
   const auto sequences = TRY(read_sequences(query, lanes, range, Role::layer));
   GatheredRegions all;
   for (std::size_t i = 0; i < lanes.size(); ++i) {

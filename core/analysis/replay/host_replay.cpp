@@ -137,9 +137,9 @@ class HostChanges {
       before.emplace_back(node, loading);
       const std::uint8_t starts = launches_[node - graph_.first_call];
       if (starts == kNothing) return;
-      for (const auto& [each, kept] : before) {
+      for (const auto& [each, retained] : before) {
         if (starts != kTiny) break;
-        changed.scale(graph_, each, kept);
+        changed.scale(graph_, each, retained);
         changed.take_out(graph_, each, ChangedGraph::kAtOnce);
       }
       before.clear();

@@ -8,8 +8,8 @@
 #include <map>
 #include <optional>
 
-#include "core/analysis/replay/mendings.h"
 #include "core/analysis/replay/readings.h"
+#include "core/analysis/replay/repairs.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/base/text.h"
 #include "core/names/short_names.h"
@@ -23,7 +23,7 @@ using Effect = WhatIfChange::Effect;
 
 class ChangeReader {
  public:
-  ChangeReader(const QueryContext& query, const WorkGraph& graph, const TimeRange& range, KeptDetails& details)
+  ChangeReader(const QueryContext& query, const WorkGraph& graph, const TimeRange& range, RetainedDetails& details)
       : query_(query), graph_(graph), range_(range), details_(details), changed_(graph) {}
 
   Result<ChangedGraph> run(std::span<const WhatIfChange> changes) {
@@ -51,7 +51,7 @@ class ChangeReader {
         changed_.unknown_waits /= change.factor;
         scale(1 / factor, [&](NodeIndex node) {
           return graph_.lane(node).kind == WorkKind::transfer &&
-                 (graph_.carries_signal.empty() || graph_.carries_signal[node] == 0);
+                 (graph_.has_signal.empty() || graph_.has_signal[node] == 0);
         });
         return {};
       case Effect::dma_latency:
@@ -97,31 +97,31 @@ class ChangeReader {
         changed_.unknown_waits = 0;
         const StringId name = change.name.empty() ? kNone : graph_.snapshot->strings->find(change.name);
         if (name == kNone && !change.name.empty()) return {};
-        return mend([&](const Mendings& mendings) {
-          (void)mendings.merge_transfers(name, static_cast<std::size_t>(change.factor), changed_);
+        return repair([&](const Repairs& repairs) {
+          (void)repairs.merge_transfers(name, static_cast<std::size_t>(change.factor), changed_);
         });
       }
       case Effect::drop_spills:
         changed_.unknown_waits = 0;
-        return mend([this](const Mendings& mendings) { (void)mendings.drop_spills(changed_); });
+        return repair([this](const Repairs& repairs) { (void)repairs.drop_spills(changed_); });
       case Effect::drop_transposes:
-        return mend([this](const Mendings& mendings) { (void)mendings.drop_transposes(changed_); });
+        return repair([this](const Repairs& repairs) { (void)repairs.drop_transposes(changed_); });
       case Effect::lift_throttling:
-        return mend([this](const Mendings& mendings) { (void)mendings.lift_limits(changed_); });
+        return repair([this](const Repairs& repairs) { (void)repairs.lift_limits(changed_); });
       case Effect::widen_tiles:
-        return mend([this](const Mendings& mendings) { (void)mendings.widen_tiles(changed_); });
+        return repair([this](const Repairs& repairs) { (void)repairs.widen_tiles(changed_); });
       case Effect::double_buffers:
-        return mend([&](const Mendings& mendings) {
-          for (const Mendings::BufferWait& wait : mendings.buffer_waits()) {
+        return repair([&](const Repairs& repairs) {
+          for (const Repairs::BufferWait& wait : repairs.buffer_waits()) {
             if (is(wait.name, change.name) && fits(wait.releaser, change.after) && fits(wait.line, change.line)) {
-              (void)mendings.double_buffers(wait, changed_);
+              (void)repairs.double_buffers(wait, changed_);
             }
           }
         });
       case Effect::ask_early:
-        return mend([&](const Mendings& mendings) {
-          for (const Mendings::LateCollective& late : mendings.late_collectives()) {
-            if (is(late.name, change.name) && fits(late.line, change.line)) (void)mendings.ask_early(late, changed_);
+        return repair([&](const Repairs& repairs) {
+          for (const Repairs::LateCollective& late : repairs.late_collectives()) {
+            if (is(late.name, change.name) && fits(late.line, change.line)) (void)repairs.ask_early(late, changed_);
           }
         });
       case Effect::remove_wait:
@@ -301,17 +301,17 @@ class ChangeReader {
     const std::int64_t size = TRY(tensor_bytes(change.name));
     if (size <= 0) return Error{"nothing tells how large " + change.name + " is, so its reloads cannot be told"};
     const StringId name = graph_.snapshot->strings->find(change.name);
-    return mend([&](const Mendings& mendings) { (void)mendings.keep_tensor(name, size, changed_); });
+    return repair([&](const Repairs& repairs) { (void)repairs.keep_tensor(name, size, changed_); });
   }
 
   // What the graph does not hold is read once, for the first change that asks.
   template <typename Body>
-  Result<void> mend(Body&& body) {
+  Result<void> repair(Body&& body) {
     if (!details_.details || (wants_addresses_ && !details_.has_addresses)) {
       auto read = TRY(WorkDetails::read(query_, graph_, range_, wants_addresses_));
       details_ = {std::move(read), wants_addresses_};
     }
-    body(Mendings(graph_, *details_.details));
+    body(Repairs(graph_, *details_.details));
     return {};
   }
   [[nodiscard]] bool is(StringId id, std::string_view text) const { return graph_.snapshot->strings->text(id) == text; }
@@ -374,7 +374,7 @@ class ChangeReader {
   const WorkGraph& graph_;
   TimeRange range_;
   bool wants_addresses_ = false;
-  KeptDetails& details_;
+  RetainedDetails& details_;
   ChangedGraph changed_;
 };
 
@@ -386,9 +386,11 @@ Result<WhatIfResult> replay_with_changes(const QueryContext& query, const WorkGr
 }
 
 Result<WhatIfResult> replay_range(const QueryContext& query, const WorkGraph& graph,
-                                  std::span<const WhatIfChange> changes, const TimeRange& range, KeptDetails* kept) {
-  KeptDetails own;
-  const ChangedGraph changed = TRY(ChangeReader(query, graph, range, kept == nullptr ? own : *kept).run(changes));
+                                  std::span<const WhatIfChange> changes, const TimeRange& range,
+                                  RetainedDetails* retained) {
+  RetainedDetails own;
+  const ChangedGraph changed =
+      TRY(ChangeReader(query, graph, range, retained == nullptr ? own : *retained).run(changes));
   WhatIfResult result;
   result.least_ns = INT64_MAX;
   result.most_ns = INT64_MIN;

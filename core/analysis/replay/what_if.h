@@ -66,7 +66,7 @@ struct WhatIfResult {
 };
 
 // What several replays of one graph and range read of it once.
-struct KeptDetails {
+struct RetainedDetails {
   std::optional<WorkDetails> details;
   bool has_addresses = false;
 };
@@ -75,7 +75,7 @@ struct KeptDetails {
 // Its path is that of the events of the range; without one that of all from begin_ns on.
 [[nodiscard]] Result<WhatIfResult> replay_range(const QueryContext& query, const WorkGraph& graph,
                                                 std::span<const WhatIfChange> changes, const TimeRange& range,
-                                                KeptDetails* kept = nullptr);
+                                                RetainedDetails* retained = nullptr);
 
 // The total from a time on if these events began (and, where they wait, ended) at once when all that they came after
 // has: without latency, and without the delay that nothing explains.

@@ -231,7 +231,7 @@ class DetailScan {
     whole.into_chip = whole.into_chip || (places_[node] & kIntoChip) != 0;
     whole.from_spill = whole.from_spill || (places_[node] & kFromSpill) != 0;
     whole.to_spill = whole.to_spill || (places_[node] & kToSpill) != 0;
-    if (!graph_.carries_signal.empty() && graph_.carries_signal[node] != 0) return;
+    if (!graph_.has_signal.empty() && graph_.has_signal[node] != 0) return;
     ++whole.packets;
     whole.bytes += details_.bytes[node];
     whole.packets_ns += static_cast<double>(graph_.end_ns[node] - graph_.begin_ns[node]);

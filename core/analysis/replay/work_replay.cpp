@@ -29,7 +29,7 @@ bool may_be_replayed(const Snapshot& snapshot) {
 }  // namespace
 
 WorkReplay::WorkReplay(const QueryContext& query, std::shared_ptr<const WorkGraph> graph, WorkDetails details)
-    : query_(query), graph_(std::move(graph)), details_(std::move(details)), mendings_(*graph_, details_) {
+    : query_(query), graph_(std::move(graph)), details_(std::move(details)), repairs_(*graph_, details_) {
   std::set<StringId> setup;  // names of events that are no work
   for (const Vendor& vendor : vendors()) {
     for (const std::string_view name : vendor.setup_names) setup.insert(graph_->snapshot->strings->find(name));

@@ -4,7 +4,7 @@
 //   const auto replay = WorkReplay::build(query, *dependencies, range);
 //   if (*replay) {
 //     ChangedGraph changed((*replay)->graph());
-//     if ((*replay)->mendings().drop_spills(changed)) saved = (*replay)->saving(changed);
+//     if ((*replay)->repairs().drop_spills(changed)) saved = (*replay)->saving(changed);
 //   }
 //
 // A range lasts until the last work of its engines and collectives, as the active time does (session_activity.h).
@@ -16,7 +16,7 @@
 #include <memory>
 
 #include "core/analysis/replay/graph_replay.h"
-#include "core/analysis/replay/mendings.h"
+#include "core/analysis/replay/repairs.h"
 
 namespace accelscope {
 
@@ -32,7 +32,7 @@ class WorkReplay {
   WorkReplay(const QueryContext& query, std::shared_ptr<const WorkGraph> graph, WorkDetails details);
 
   [[nodiscard]] const WorkGraph& graph() const noexcept { return *graph_; }
-  [[nodiscard]] const Mendings& mendings() const noexcept { return mendings_; }
+  [[nodiscard]] const Repairs& repairs() const noexcept { return repairs_; }
   [[nodiscard]] bool has_engines(std::uint32_t device) const noexcept;  // as TrackDevices counts them
   [[nodiscard]] std::int64_t total_ns() const noexcept { return end_of(graph_->end_ns, nullptr) - begin_ns_; }
   // By every reading of what the source does not tell: equal where it tells all.
@@ -49,7 +49,7 @@ class WorkReplay {
   const QueryContext& query_;
   std::shared_ptr<const WorkGraph> graph_;
   WorkDetails details_;
-  Mendings mendings_;
+  Repairs repairs_;
   std::vector<std::uint8_t> counts_;  // by node: a range lasts until the last of these
   std::int64_t begin_ns_ = 0;
 };

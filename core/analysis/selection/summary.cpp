@@ -84,7 +84,7 @@ class LanePlanner {
     if (known_ == nullptr || index >= known_->levels[level].size()) return false;
     return (std::uint64_t{index} + 1) << shift(level) <= lane_.chunk_count;
   }
-  [[nodiscard]] const PackedStretch* kept(std::size_t level, std::uint32_t index) const {
+  [[nodiscard]] const PackedStretch* retained(std::size_t level, std::uint32_t index) const {
     if (known_ == nullptr || index >= known_->levels[level].size()) return nullptr;
     return known_->levels[level][index].get();
   }
@@ -105,7 +105,7 @@ class LanePlanner {
   // All events of the stretch, to be added.
   [[nodiscard]] Cover whole(std::size_t level, std::uint32_t index, bool adds) const {
     Cover cover;
-    if (const PackedStretch* stretch = kept(level, index)) {
+    if (const PackedStretch* stretch = retained(level, index)) {
       cover.cost = cost_of(*stretch);
       cover.stretches.push_back({stretch, index << shift(level), adds});
       return cover;
@@ -148,7 +148,7 @@ class LanePlanner {
     const Place where = place(level, index);
     if (where == Place::inside) return {whole(level, index, true), {}};
     if (where == Place::outside) return {{}, wants_outside ? whole(level, index, false) : Cover{}};
-    const PackedStretch* stretch = kept(level, index);
+    const PackedStretch* stretch = retained(level, index);
     if (stretch != nullptr && !stretch->is_exact()) stretch = nullptr;
     wants_outside = wants_outside || stretch != nullptr;
     Sides both;
@@ -468,13 +468,13 @@ struct Sums {
 
 // What is to be done in all lanes.
 struct Plan {
-  struct Kept {
+  struct Retained {
     const PackedStretch* stretch;
     std::uint32_t lane;
     double ns_per_tick;
     bool adds;
   };
-  std::vector<Kept> kept;
+  std::vector<Retained> retained;
   std::vector<ChunkRequest> chunks;
   std::vector<Cover::Parts> parts;  // beside chunks
 
@@ -482,7 +482,7 @@ struct Plan {
     for (const Cover::Stretch& each : cover.stretches) {
       // Several chunks are only kept as one stretch where the clock has one rate.
       const ChunkPlace& place = lane.chunk(each.chunk);
-      kept.push_back(
+      retained.push_back(
           {each.stretch, lane_index, mean_ns_per_tick(*lane.clock, place.begin_ticks, place.end_ticks), each.adds});
     }
     for (const Cover::Parts& each : cover.parts) {
@@ -691,13 +691,13 @@ Result<std::shared_ptr<const SelectionSummary>> selection_summary(const QueryCon
     return worker;
   });
   constexpr std::size_t kAtOnce = 32;
-  query.pool.for_each((plan.kept.size() + kAtOnce - 1) / kAtOnce, query.control,
+  query.pool.for_each((plan.retained.size() + kAtOnce - 1) / kAtOnce, query.control,
                       [&](std::size_t part, std::size_t worker) {
-                        const std::size_t end = std::min(plan.kept.size(), (part + 1) * kAtOnce);
+                        const std::size_t end = std::min(plan.retained.size(), (part + 1) * kAtOnce);
                         for (std::size_t i = part * kAtOnce; i < end; ++i) {
-                          const Plan::Kept& kept = plan.kept[i];
-                          Sums& sums = kept.adds ? parts.of(worker).added : parts.of(worker).taken_off;
-                          sums.add(*kept.stretch, kept.lane, kept.ns_per_tick, lanes);
+                          const Plan::Retained& retained = plan.retained[i];
+                          Sums& sums = retained.adds ? parts.of(worker).added : parts.of(worker).taken_off;
+                          sums.add(*retained.stretch, retained.lane, retained.ns_per_tick, lanes);
                         }
                       });
   const Result<void> scanned = scan_chunks(query, plan.chunks, [&](const ScannedChunk& chunk, std::size_t worker) {

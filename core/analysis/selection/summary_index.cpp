@@ -124,7 +124,7 @@ class GroupFinish {
   // Four chunks; packed if that is new. Only where someone needs it.
   std::optional<Made> four(std::size_t index, std::size_t group) {
     if (!is_new(1, index) && !is_new(2, group)) return {};
-    if (const auto& kept = lane_.levels[1][index]; kept) return unpacked(*kept);
+    if (const auto& retained = lane_.levels[1][index]; retained) return unpacked(*retained);
     std::array<std::optional<Made>, kFanout> chunks;
     for (std::size_t c = 0; c < kFanout; ++c) chunks[c] = chunk(index * kFanout + c);
     std::optional<Made> made = merged(chunks);
@@ -133,7 +133,7 @@ class GroupFinish {
   }
   std::optional<Made> chunk(std::size_t index) {
     if (growing_.read[index].made) return std::move(growing_.read[index].made);
-    if (const auto& kept = lane_.levels[0][index]; kept) return unpacked(*kept);
+    if (const auto& retained = lane_.levels[0][index]; retained) return unpacked(*retained);
     return {};
   }
   [[nodiscard]] Made unpacked(const PackedStretch& packed) {

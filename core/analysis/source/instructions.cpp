@@ -93,10 +93,10 @@ class InstructionLister {
     InstructionListing listing = ordered(all->costs);
     if (all->met_others) {
       // What each thread met of a place may not be all of it: those that are kept are read once more by themselves.
-      PlaceCosts kept;
+      PlaceCosts retained;
       for (const InstructionCost& row : listing.rows)
-        kept.try_emplace({row.track, row.name, row.place.value_or(0), row.place.has_value()});
-      all = read_costs(&kept);
+        retained.try_emplace({row.track, row.name, row.place.value_or(0), row.place.has_value()});
+      all = read_costs(&retained);
       if (!all) return all.error();
       const std::uint64_t left_out = listing.left_out;
       listing = ordered(all->costs);

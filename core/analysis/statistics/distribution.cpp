@@ -328,15 +328,15 @@ double between_ranks(double below, double above, double part) noexcept {
 // Values in order, of which some are counted and others lie in a list: what lies at ascending ranks.
 class OrderedValues {
  public:
-  OrderedValues(const ValueCounts& counts, std::vector<double>& kept) {
-    std::ranges::sort(kept);
-    auto next = kept.begin();
+  OrderedValues(const ValueCounts& counts, std::vector<double>& retained) {
+    std::ranges::sort(retained);
+    auto next = retained.begin();
     counts.for_each([&](double value, std::uint32_t times) {
-      for (; next != kept.end() && *next < value; ++next) add(*next, 1);
+      for (; next != retained.end() && *next < value; ++next) add(*next, 1);
       add(value, times);
       return true;
     });
-    for (; next != kept.end(); ++next) add(*next, 1);
+    for (; next != retained.end(); ++next) add(*next, 1);
   }
   [[nodiscard]] double at(std::uint64_t rank) const {
     const auto found = std::upper_bound(ends_.begin(), ends_.end(), rank);
@@ -380,59 +380,59 @@ class RankedValues {
 Distribution::Many& Distribution::many() {
   if (!many_) {
     many_ = std::make_unique<Many>();
-    many_->kept.assign(few_.begin(), few_.begin() + few_count_);
+    many_->retained.assign(few_.begin(), few_.begin() + few_count_);
     few_count_ = 0;
   }
   return *many_;
 }
 
-bool Distribution::add_to_many(double value, std::size_t most_kept) {
+bool Distribution::add_to_many(double value, std::size_t most_retained) {
   Many& all = many();
   if (!all.counts.empty() && all.counts.count(value)) return false;
-  all.kept.push_back(value);
-  if (all.kept.size() < all.next_look) return false;
-  settle(most_kept);
+  all.retained.push_back(value);
+  if (all.retained.size() < all.next_look) return false;
+  settle(most_retained);
   return true;
 }
 
 // Of values that cannot be counted a list is looked at again when it is four times as long.
-void Distribution::settle(std::size_t most_kept) {
+void Distribution::settle(std::size_t most_retained) {
   Many& all = *many_;
-  if (all.sketch || !all.counts.cover(all.kept)) {
-    if (all.kept.size() >= most_kept) put_into_bins();
+  if (all.sketch || !all.counts.cover(all.retained)) {
+    if (all.retained.size() >= most_retained) put_into_bins();
   }
-  all.next_look = std::min(std::max(kFirstLook, 4 * all.kept.size()), std::max(most_kept, kFolded));
+  all.next_look = std::min(std::max(kFirstLook, 4 * all.retained.size()), std::max(most_retained, kFolded));
 }
 
 void Distribution::put_into_bins() {
   Many& all = *many_;
   if (!all.sketch) all.sketch = std::make_unique<ValueSketch>();
-  all.sketch->add(all.kept);
-  all.kept.clear();
+  all.sketch->add(all.retained);
+  all.retained.clear();
 }
 
 std::uint64_t Distribution::count() const noexcept {
   if (!many_) return few_count_;
-  return many_->kept.size() + many_->counts.total() + (many_->sketch ? many_->sketch->moments().count : 0);
+  return many_->retained.size() + many_->counts.total() + (many_->sketch ? many_->sketch->moments().count : 0);
 }
 
-void Distribution::merge(Distribution&& other, std::size_t most_kept) {
+void Distribution::merge(Distribution&& other, std::size_t most_retained) {
   if (empty()) {
     *this = std::move(other);
   } else {
-    merge(static_cast<const Distribution&>(other), most_kept);
+    merge(static_cast<const Distribution&>(other), most_retained);
   }
 }
 
-void Distribution::merge(const Distribution& other, std::size_t most_kept) {
-  for (std::uint32_t i = 0; i < other.few_count_; ++i) add(other.few_[i], most_kept);
+void Distribution::merge(const Distribution& other, std::size_t most_retained) {
+  for (std::uint32_t i = 0; i < other.few_count_; ++i) add(other.few_[i], most_retained);
   if (!other.many_) return;
   Many& all = many();
   all.next_look = std::max(all.next_look, kFolded);  // a few of another thread are no reason to count
   if (!all.counts.merge(other.many_->counts)) {
     other.many_->counts.for_each([&](double value, std::uint32_t times) {
-      if (times < kFolded || most_kept > kFolded) {
-        for (std::uint32_t i = 0; i < times; ++i) add_to_many(value, most_kept);
+      if (times < kFolded || most_retained > kFolded) {
+        for (std::uint32_t i = 0; i < times; ++i) add_to_many(value, most_retained);
       } else {
         if (!all.sketch) all.sketch = std::make_unique<ValueSketch>();
         all.sketch->add_many(value, times);
@@ -440,7 +440,7 @@ void Distribution::merge(const Distribution& other, std::size_t most_kept) {
       return true;
     });
   }
-  for (const double value : other.many_->kept) add_to_many(value, most_kept);
+  for (const double value : other.many_->retained) add_to_many(value, most_retained);
   if (!other.many_->sketch) return;
   if (!all.sketch) all.sketch = std::make_unique<ValueSketch>();
   all.sketch->merge(*other.many_->sketch);
@@ -456,7 +456,7 @@ ValueMoments Distribution::moments() const {
     of_all.add_many(value, times);
     return true;
   });
-  of_all.add(many_->kept.data(), many_->kept.size());
+  of_all.add(many_->retained.data(), many_->retained.size());
   if (many_->sketch) of_all.merge(many_->sketch->moments());
   return of_all;
 }
@@ -473,9 +473,9 @@ void Distribution::set_quantiles(const ValueMoments& of_all, ValueFigures& figur
     all.counts = {};
     at = [&all](std::uint64_t rank) { return all.sketch->order_statistic(rank); };
   } else if (all.counts.empty()) {
-    at = [ranked = RankedValues(all.kept)](std::uint64_t rank) mutable { return ranked.at(rank); };
+    at = [ranked = RankedValues(all.retained)](std::uint64_t rank) mutable { return ranked.at(rank); };
   } else {
-    at = [ordered = OrderedValues(all.counts, all.kept)](std::uint64_t rank) { return ordered.at(rank); };
+    at = [ordered = OrderedValues(all.counts, all.retained)](std::uint64_t rank) { return ordered.at(rank); };
   }
   const auto last = of_all.count - 1;
   for (const auto& [share, value] : {std::pair{0.25, &figures.q1},

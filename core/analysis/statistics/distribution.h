@@ -3,8 +3,8 @@
 // counted, others are put into bins, so that memory does not grow with their number.
 //
 //   Distribution values;
-//   values.add(value, most_kept);           // counts or bins them once there are so many
-//   values.merge(std::move(of_another_worker), most_kept);
+//   values.add(value, most_retained);           // counts or bins them once there are so many
+//   values.merge(std::move(of_another_worker), most_retained);
 //   const ValueFigures figures = values.figures();
 //
 // Quantiles interpolate linearly between the order statistics beside (n - 1) q, as R's type 7 and NumPy do (Hyndman and
@@ -137,15 +137,15 @@ class Distribution {
  public:
   static constexpr std::size_t kFolded = 512;  // values that are counted or put into bins at once
 
-  // Values must be finite. most_kept: at least kFolded; so many are kept before there are bins.
+  // Values must be finite. most_retained: at least kFolded; so many are kept before there are bins.
   // True: counters() may be others.
-  bool add(double value, std::size_t most_kept) {
-    if (many_ || few_count_ == kFew) return add_to_many(value, most_kept);
+  bool add(double value, std::size_t most_retained) {
+    if (many_ || few_count_ == kFew) return add_to_many(value, most_retained);
     few_[few_count_++] = value;
     return false;
   }
-  void merge(const Distribution& other, std::size_t most_kept);
-  void merge(Distribution&& other, std::size_t most_kept);
+  void merge(const Distribution& other, std::size_t most_retained);
+  void merge(Distribution&& other, std::size_t most_retained);
   [[nodiscard]] std::uint64_t count() const noexcept;
   [[nodiscard]] bool empty() const noexcept { return !many_ && few_count_ == 0; }
   // To count most values by at once; none before there are some of them. Valid until the next call of another member.
@@ -157,14 +157,14 @@ class Distribution {
   static constexpr std::uint32_t kFew = 2;
   static constexpr std::size_t kFirstLook = 128;  // kept values
   struct Many {
-    std::vector<double> kept;
+    std::vector<double> retained;
     std::size_t next_look = kFirstLook;  // so many kept ones are looked at
     ValueCounts counts;
     std::unique_ptr<ValueSketch> sketch;
   };
   Many& many();
-  bool add_to_many(double value, std::size_t most_kept);
-  void settle(std::size_t most_kept);
+  bool add_to_many(double value, std::size_t most_retained);
+  void settle(std::size_t most_retained);
   void put_into_bins();
   [[nodiscard]] ValueMoments moments() const;
   void set_quantiles(const ValueMoments& of_all, ValueFigures& figures);

@@ -10,17 +10,17 @@ namespace {
 double beta_fraction(double x, double a, double b) noexcept {
   constexpr double kNearZero = 1e-300, kCloseEnough = 1e-15;
   constexpr int kMostTerms = 500;
-  const auto kept_from_zero = [](double value) { return std::abs(value) < kNearZero ? kNearZero : value; };
-  double numerator = 1, denominator = 1 / kept_from_zero(1 - (a + b) * x / (a + 1));
+  const auto retained_from_zero = [](double value) { return std::abs(value) < kNearZero ? kNearZero : value; };
+  double numerator = 1, denominator = 1 / retained_from_zero(1 - (a + b) * x / (a + 1));
   double sum = denominator;
   for (int m = 1; m <= kMostTerms; ++m) {
     const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-    denominator = 1 / kept_from_zero(1 + even * denominator);
-    numerator = kept_from_zero(1 + even / numerator);
+    denominator = 1 / retained_from_zero(1 + even * denominator);
+    numerator = retained_from_zero(1 + even / numerator);
     sum *= denominator * numerator;
     const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-    denominator = 1 / kept_from_zero(1 + odd * denominator);
-    numerator = kept_from_zero(1 + odd / numerator);
+    denominator = 1 / retained_from_zero(1 + odd * denominator);
+    numerator = retained_from_zero(1 + odd / numerator);
     const double step = denominator * numerator;
     sum *= step;
     if (std::abs(step - 1) < kCloseEnough) break;

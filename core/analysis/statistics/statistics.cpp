@@ -520,7 +520,7 @@ struct GroupGatherer {
   std::vector<ValueCounters> counters;  // of the same: where most values end at once
   Distribution rest;                    // of what the reader does not tell apart
 
-  void add(const ScannedChunk& chunk, std::size_t most_kept) {
+  void add(const ScannedChunk& chunk, std::size_t most_retained) {
     reader.open(chunk);
     chunk.for_each_block([&](const ScannedBlock& block) {
       const GroupedBlock events = reader.read(block);
@@ -533,21 +533,21 @@ struct GroupGatherer {
         for (std::uint32_t i = block.first; i < block.last; ++i) {
           const std::uint32_t group = events.groups[i];
           if (group < counters.size() && counters[group].count(events.whole[i])) continue;
-          add_value(group, events.value(i), most_kept);
+          add_value(group, events.value(i), most_retained);
         }
         return;
       }
       for (std::uint32_t i = block.first; i < block.last; ++i) {
-        if (events.has(i)) add_value(events.groups[i], events.value(i), most_kept);
+        if (events.has(i)) add_value(events.groups[i], events.value(i), most_retained);
       }
     });
   }
 
  private:
-  void add_value(std::uint32_t group, double value, std::size_t most_kept) {
+  void add_value(std::uint32_t group, double value, std::size_t most_retained) {
     if (group == kRestGroup) {
-      rest.add(value, most_kept);
-    } else if (groups[group].add(value, most_kept)) {
+      rest.add(value, most_retained);
+    } else if (groups[group].add(value, most_retained)) {
       counters[group] = groups[group].counters();
     }
   }
@@ -569,7 +569,7 @@ struct MergedGroups {
   Groups keys;
   std::vector<Distribution> values;
   Distribution rest;  // of groups that were not told apart
-  std::size_t most_kept = 0;
+  std::size_t most_retained = 0;
 
   // Stops where the query is cancelled.
   void take(GroupGatherer& from, const TaskControl& control) {
@@ -577,9 +577,9 @@ struct MergedGroups {
       if (from.groups[g].empty()) continue;
       const std::size_t into = keys.find(from.reader.groups().keys(g));
       if (into == values.size()) values.emplace_back();
-      values[into].merge(std::move(from.groups[g]), most_kept);
+      values[into].merge(std::move(from.groups[g]), most_retained);
     }
-    rest.merge(std::move(from.rest), most_kept);
+    rest.merge(std::move(from.rest), most_retained);
   }
 };
 
@@ -588,12 +588,12 @@ Result<MergedGroups> gather_once(const QueryContext& query, const GroupKeys& key
                                  const Groups* known, bool& met_others) {
   MergedGroups merged(keys.count());
   const bool keep_all = events_in(*query.snapshot, keys.lanes(), range) <= Statistics::kMostExact;
-  merged.most_kept = keep_all ? Statistics::kMostExact + 1 : Distribution::kFolded;
+  merged.most_retained = keep_all ? Statistics::kMostExact + 1 : Distribution::kFolded;
   WorkerParts parts(query,
                     [&] { return GroupGatherer(known != nullptr ? GroupReader(keys, *known) : GroupReader(keys)); });
   const Result<void> scanned = scan_chunks(
       query, keys.lanes(), range,
-      [&](const ScannedChunk& chunk, std::size_t worker) { parts.of(worker).add(chunk, merged.most_kept); });
+      [&](const ScannedChunk& chunk, std::size_t worker) { parts.of(worker).add(chunk, merged.most_retained); });
   if (!scanned) return scanned.error();
   parts.for_each([&](GroupGatherer& part) {
     merged.take(part, query.control);
@@ -705,7 +705,7 @@ Result<std::shared_ptr<const Statistics>> statistics(const QueryContext& query, 
   std::vector<std::size_t> order = by_events(merged.values);
   std::optional<std::int64_t> rest_self;
   for (std::size_t i = Statistics::kMostGroups; i < order.size(); ++i) {
-    merged.rest.merge(std::move(merged.values[order[i]]), merged.most_kept);
+    merged.rest.merge(std::move(merged.values[order[i]]), merged.most_retained);
     if (self_times[order[i]]) rest_self = rest_self.value_or(0) + *self_times[order[i]];
     ++found->left_out_groups;
   }
@@ -715,7 +715,7 @@ Result<std::shared_ptr<const Statistics>> statistics(const QueryContext& query, 
   found->has_rest = merged.rest.count() > 0;
   if (found->has_rest) parts.push_back(&merged.rest);
   Distribution all;
-  for (const Distribution* part : parts) all.merge(*part, merged.most_kept);
+  for (const Distribution* part : parts) all.merge(*part, merged.most_retained);
   found->rows.resize(parts.size());
   // The figures of all take longest, so they are first.
   query.pool.for_each(parts.size() + 1, query.control, [&](std::size_t index, std::size_t) {

@@ -226,8 +226,8 @@ class LaneSearch {
   [[nodiscard]] bool has_no_work(std::uint32_t chunk) const noexcept {
     if (chunk >= lane_.totals.stretches[0]) return false;
     const NameTotals::Stretch stretch = lane_.data->totals.stretch(0, chunk);
-    return stretch.kept && std::none_of(stretch.totals, stretch.totals + stretch.size,
-                                        [this](const NameTotal& total) { return work_.contains(total.name); });
+    return stretch.retained && std::none_of(stretch.totals, stretch.totals + stretch.size,
+                                            [this](const NameTotal& total) { return work_.contains(total.name); });
   }
 
   Result<std::optional<TimeRange>> in_chunk(std::uint32_t index) {
@@ -307,8 +307,8 @@ namespace {
   std::vector<std::string> of_tracks;
   for (const TrackSnapshot& track : snapshot.tracks) {
     const std::set<std::string>& of_scope = of_scopes[scope_of(track.track->number)];
-    const bool told = hosts.contains(track.track->host);
-    of_tracks.push_back(told ? track.track->host : of_scope.size() == 1 ? *of_scope.begin() : std::string());
+    const bool reported = hosts.contains(track.track->host);
+    of_tracks.push_back(reported ? track.track->host : of_scope.size() == 1 ? *of_scope.begin() : std::string());
   }
   return of_tracks;
 }

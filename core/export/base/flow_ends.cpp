@@ -55,7 +55,8 @@ FlowEnds::Span FlowEnds::out_of(EventId event, const Span& within) const noexcep
 }
 
 std::uint64_t FlowEnds::left_out() const noexcept {
-  return static_cast<std::uint64_t>(std::ranges::count_if(flows_, [](const ExportFlow& flow) { return !flow.kept(); }));
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(flows_, [](const ExportFlow& flow) { return !flow.retained(); }));
 }
 
 Result<FlowEnds> FlowEnds::build(const ExportRequest& request, const ExportPlan& plan) {

@@ -19,7 +19,7 @@ struct ExportFlow {
   std::int64_t source_begin_ns = 0, source_end_ns = 0;
   std::int64_t target_begin_ns = 0, target_end_ns = 0;
   std::uint8_t ends = 0;  // how many of the two are exported
-  [[nodiscard]] bool kept() const noexcept { return ends == 2; }
+  [[nodiscard]] bool retained() const noexcept { return ends == 2; }
 };
 
 class FlowEnds {

@@ -193,8 +193,8 @@ void append_field(std::string& row, std::string_view key, std::string_view json)
 }
 
 // A row of the vendor's that an import kept, as JSON; empty if there is none.
-[[nodiscard]] std::string_view kept_row(const Snapshot& snapshot, std::string_view table) {
-  const std::string_view row = snapshot.meta_value(std::string(kKeptRowPrefix).append(table));
+[[nodiscard]] std::string_view retained_row(const Snapshot& snapshot, std::string_view table) {
+  const std::string_view row = snapshot.meta_value(std::string(kRetainedRowPrefix).append(table));
   return row.size() > 2 && row.front() == '{' && row.back() == '}' ? row : std::string_view{};
 }
 
@@ -230,10 +230,10 @@ void add_summary(const Snapshot& snapshot, std::vector<FactTable>& tables) {
     tables.push_back(std::move(summary));
     groups += '}';
   }
-  if (const std::string_view kept = kept_row(snapshot, "summary_groups"); !kept.empty()) groups = kept;
+  if (const std::string_view retained = retained_row(snapshot, "summary_groups"); !retained.empty()) groups = retained;
   if (!groups.empty()) tables.push_back({"summary_groups", {groups}});
-  if (const std::string_view kept = kept_row(snapshot, "terminology"); !kept.empty()) {
-    tables.push_back({"terminology", {std::string(kept)}});
+  if (const std::string_view retained = retained_row(snapshot, "terminology"); !retained.empty()) {
+    tables.push_back({"terminology", {std::string(retained)}});
   }
 }
 

@@ -17,7 +17,7 @@ namespace accelscope::neuron {
 // and summary_groups from the figures that the vendor stated, terminology as an import kept it.
 
 // Facts named so hold a row of one of the vendor's tables as JSON: "source.row.terminology".
-inline constexpr const char* kKeptRowPrefix = "source.row.";
+inline constexpr const char* kRetainedRowPrefix = "source.row.";
 
 [[nodiscard]] std::vector<FactTable> fact_tables(const Snapshot& snapshot);
 

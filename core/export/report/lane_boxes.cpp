@@ -55,20 +55,20 @@ class TreeSplit {
       } else if (const std::size_t shown = open(place.index); shown > 0) {
         pieces += shown;
       } else {
-        kept_.push_back(place);
+        retained_.push_back(place);
         ++pieces;
       }
     }
-    for (; !queue_.empty(); queue_.pop()) kept_.push_back(queue_.top());
+    for (; !queue_.empty(); queue_.pop()) retained_.push_back(queue_.top());
   }
-  [[nodiscard]] const std::vector<TreePlace>& kept() const noexcept { return kept_; }
+  [[nodiscard]] const std::vector<TreePlace>& retained() const noexcept { return retained_; }
 
  private:
   const LaneSnapshot& lane_;
   const LaneTree<Node>& tree_;
   TickRange range_;
   std::priority_queue<TreePlace> queue_;
-  std::vector<TreePlace> kept_;
+  std::vector<TreePlace> retained_;
 };
 
 // The decoded windows of a lane.
@@ -115,7 +115,7 @@ class BoxMaker {
           return mask_ == nullptr || mask_->passing(index_, level, node) > 0;
         },
         [&](std::size_t leaf) { return add_events(static_cast<std::uint32_t>(leaf)); });
-    for (const TreePlace& place : split.kept()) add_node(place);
+    for (const TreePlace& place : split.retained()) add_node(place);
     std::ranges::sort(out_.boxes, {}, &ReportBox::begin_ns);
     return std::move(out_);
   }
@@ -218,7 +218,7 @@ std::vector<ReportValue> lane_values(const QueryContext& query, std::uint32_t in
         }
         return std::max<std::size_t>(1, window->first_entry[place + 1] - window->first_entry[place]);
       });
-  for (const TreePlace& place : split.kept()) {
+  for (const TreePlace& place : split.retained()) {
     const CounterNode& node = lane.data->counters.node(place.level, place.index);
     add(node.begin, node.end, static_cast<double>(node.min), static_cast<double>(node.max));
   }

@@ -21,7 +21,7 @@ class TimelineNames {
 
   explicit TimelineNames(const StringPool& strings) : strings_(strings) {}
   [[nodiscard]] std::uint32_t index(StringId name);
-  [[nodiscard]] bool all_kept() const noexcept { return left_out_ == 0; }
+  [[nodiscard]] bool all_retained() const noexcept { return left_out_ == 0; }
   [[nodiscard]] std::vector<std::string> take() { return std::move(names_); }
 
  private:

@@ -268,7 +268,7 @@ class MarkdownBodies {
       const std::string title = each.group.empty() ? each.title : each.group + ": " + each.title;
       out_ += fmt::format("| {} | {} |\n", cell(title), cell(each.value));
     }
-    say_left_out(all.figures.size() - shown, "figures");
+    inform_left_out(all.figures.size() - shown, "figures");
   }
   void operator()(const ReportTable& table) const {
     const std::size_t columns = std::min(table.columns.size(), limits_.columns);
@@ -285,7 +285,7 @@ class MarkdownBodies {
       for (std::size_t i = 0; i < columns; ++i) out_ += fmt::format(" {} |", cell(table.rows[row][i].text));
       out_ += "\n";
     }
-    say_left_out(table.rows.size() - rows + table.left_out, "rows");
+    inform_left_out(table.rows.size() - rows + table.left_out, "rows");
   }
   void operator()(const ReportFindings& all) const {
     std::size_t shown = 0;
@@ -296,7 +296,7 @@ class MarkdownBodies {
         out_ += fmt::format("   - {}: {}\n", markdown_text(fact.label), markdown_text(plain_text(fact.text)));
       }
     }
-    say_left_out(all.findings.size() - std::min(all.findings.size(), limits_.rows), "findings");
+    inform_left_out(all.findings.size() - std::min(all.findings.size(), limits_.rows), "findings");
   }
   void operator()(const ReportBars& bars) const {
     for (const ReportBar& bar : bars.bars) {
@@ -318,7 +318,7 @@ class MarkdownBodies {
   [[nodiscard]] std::string cell(const std::string& text) const {
     return markdown_text(shorten_middle(plain_text(text), limits_.cell_bytes));
   }
-  void say_left_out(std::uint64_t count, std::string_view what) const {
+  void inform_left_out(std::uint64_t count, std::string_view what) const {
     if (count > 0) out_ += fmt::format("\n{} more {} are not shown.\n", format_count(count), what);
   }
 

@@ -193,7 +193,7 @@ class CsvWriter {
   Result<void> write_flows(const FlowEnds& flows) {
     std::string text = "src_id,dst_id,kind\n";
     for (const ExportFlow& flow : flows.all()) {
-      if (!flow.kept()) continue;
+      if (!flow.retained()) continue;
       append_csv_number(text, flow.source);
       text += ',';
       append_csv_number(text, flow.target);

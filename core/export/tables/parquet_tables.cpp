@@ -41,7 +41,7 @@ void with_utf8(std::string_view text, Take&& take) {
   if (is_well_formed_utf8(text)) {
     take(text);
   } else {
-    take(std::string_view(mended_utf8(text)));
+    take(std::string_view(repaired_utf8(text)));
   }
 }
 
@@ -51,7 +51,7 @@ const ParquetField kSessionField{"session", ParquetType::text, false};
 [[nodiscard]] std::string session_name(const ExportRequest& request) {
   const std::string_view name = request.query.snapshot->meta_value("name");
   const std::string text = !request.title.empty() ? request.title : std::string(name);
-  return mended_utf8(text.empty() ? "session" : text);
+  return repaired_utf8(text.empty() ? "session" : text);
 }
 
 // Makes the row groups of one thread.
@@ -154,13 +154,13 @@ class ParquetWriter {
         facts_(session_facts(*request.query.snapshot)),
         session_(session_name(request)),
         writers_(request.query.pool.concurrency()) {
-    for (auto& [key, value] : facts_) value = mended_utf8(value);
+    for (auto& [key, value] : facts_) value = repaired_utf8(value);
   }
 
   Result<void> write(const ExportTable& table) {
     std::vector<ParquetField> fields = {kSessionField};
     for (const ExportColumn& column : table.columns) {
-      fields.push_back({mended_utf8(column.name), parquet_type(column.type), !column.always()});
+      fields.push_back({repaired_utf8(column.name), parquet_type(column.type), !column.always()});
     }
     if (Result<void> begun = begin_file(table.name); !begun) return begun;
     std::vector<ParquetGroup> made(table.pieces.size());
@@ -200,11 +200,11 @@ class ParquetWriter {
       return put(bytes);
     };
     for (const ExportFlow& flow : flows.all()) {
-      if (!flow.kept()) continue;
+      if (!flow.retained()) continue;
       session.add_known(0, [&] { return std::string_view(session_); });
       source.add_word(flow.source);
       target.add_word(flow.target);
-      kind.add_known(flow.kind, [&] { return mended_utf8(strings.text(flow.kind)); });
+      kind.add_known(flow.kind, [&] { return repaired_utf8(strings.text(flow.kind)); });
       if (++group.rows < static_cast<std::int64_t>(kParquetPieceEvents)) continue;
       if (Result<void> done = flush(); !done) return done;
     }

@@ -142,7 +142,7 @@ void ChromePieces::add_event(const PieceEvent& event) {
   const EventId id = reader_.id(event);
   const auto add = [&](char phase) {
     return [this, &event, phase](std::uint32_t number, const ExportFlow& flow) {
-      if (flow.kept()) add_flow(event, phase, number, flow);
+      if (flow.retained()) add_flow(event, phase, number, flow);
     };
   };
   flows_.out_of(event, id, add('s'));

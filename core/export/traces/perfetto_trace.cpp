@@ -70,7 +70,7 @@ void put_text(ProtoBytes& to, std::uint32_t field, std::string_view text) {
   if (is_well_formed_utf8(text)) {
     to.bytes(field, text);
   } else {
-    to.bytes(field, mended_utf8(text));
+    to.bytes(field, repaired_utf8(text));
   }
 }
 
@@ -100,7 +100,7 @@ struct PerfettoPlan {
 enum class Arrival : std::uint8_t { never, begin, end };
 
 [[nodiscard]] Arrival arrival(const PerfettoPlan& plan, const ExportFlow& flow) {
-  if (!flow.kept() || flow.source == flow.target) return Arrival::never;
+  if (!flow.retained() || flow.source == flow.target) return Arrival::never;
   if (flow.target_begin_ns > flow.source_begin_ns) return Arrival::begin;
   if (flow.target_end_ns > flow.source_begin_ns) return Arrival::end;
   const bool follows = flow.target_begin_ns == flow.source_begin_ns &&
@@ -259,7 +259,7 @@ void PieceEncoder::end(const PieceEvent& event) {
 void PieceEncoder::add_flows_at_begin(const PieceEvent& event) {
   const EventId id = reader_.id(event);
   flows_.out_of(event, id, [&](std::uint32_t number, const ExportFlow& flow) {
-    if (!flow.kept()) return;
+    if (!flow.retained()) return;
     if (arrival(plan_, flow) == Arrival::never) {
       plan_.flows_backwards.fetch_add(1, std::memory_order_relaxed);
     } else {

@@ -34,14 +34,14 @@ class VtuneRows {
   VtuneRows(const ExportRequest& request, const ExportPlan& plan, std::optional<std::int64_t> unix_ns)
       : plan_(plan), snapshot_(*request.query.snapshot), unix_ns_(unix_ns), reader_(request.query, request.range) {}
 
-  Result<void> write(const EventPiece& piece, std::string& out, std::uint64_t& rows, std::uint64_t& mended) {
+  Result<void> write(const EventPiece& piece, std::string& out, std::uint64_t& rows, std::uint64_t& repaired) {
     const ExportTrack& track = plan_.tracks[piece.track];
     if (Result<void> opened = reader_.open(track, piece); !opened) return opened;
     const Track& of = *track.snapshot->track;
     const std::uint32_t process = of.host.empty() ? 1 : number_at_end(of.host).value_or(1);
     const std::uint32_t thread = number_at_end(of.name).value_or(of.number);
     for (const PieceEvent& event : reader_.events()) {
-      mended += append_name(out, snapshot_.strings->text(reader_.name(event)));
+      repaired += append_name(out, snapshot_.strings->text(reader_.name(event)));
       out += ',';
       append_time(out, reader_.ns(event.begin));
       out += ',';
@@ -59,13 +59,13 @@ class VtuneRows {
   [[nodiscard]] static std::uint64_t append_name(std::string& out, std::string_view name) {
     const std::size_t begin = out.size();
     out += name;
-    std::uint64_t mended = 0;
+    std::uint64_t repaired = 0;
     for (std::size_t i = begin; i < out.size(); ++i) {
       if (out[i] != ',' && out[i] != '"' && out[i] != '\n' && out[i] != '\r') continue;
       out[i] = ' ';
-      mended = 1;
+      repaired = 1;
     }
-    return mended;
+    return repaired;
   }
 
   const ExportPlan& plan_;
@@ -101,26 +101,26 @@ Result<ExportReport> write_vtune_csv(const ExportRequest& request, ExportOutput&
   };
   TRY(put(fmt::format("name,start_tsc.{},end_tsc,pid,tid\n", unix_ns ? "UTC" : "CLOCK_MONOTONIC_RAW")));
   std::vector<std::unique_ptr<VtuneRows>> writers(request.query.pool.concurrency());
-  std::vector<std::uint64_t> rows(plan->pieces.size()), mended(plan->pieces.size());
-  std::uint64_t all_mended = 0;
+  std::vector<std::uint64_t> rows(plan->pieces.size()), repaired(plan->pieces.size());
+  std::uint64_t all_repaired = 0;
   const Result<void> done = write_pieces(
       request.query, plan->pieces.size(),
       [&](std::size_t piece, std::size_t worker, std::string& out) -> Result<void> {
         if (!writers[worker]) writers[worker] = std::make_unique<VtuneRows>(request, *plan, unix_ns);
-        return writers[worker]->write(plan->pieces[piece], out, rows[piece], mended[piece]);
+        return writers[worker]->write(plan->pieces[piece], out, rows[piece], repaired[piece]);
       },
       [&](std::size_t piece, std::string_view bytes) -> Result<void> {
         report.rows += rows[piece];
-        all_mended += mended[piece];
+        all_repaired += repaired[piece];
         if (request.progress) request.progress(report.rows, plan->events);
         return put(bytes);
       });
   if (!done) return done.error();
   report.losses = losses_by_kind(request, {.samples = true, .moments = true, .flows = true});
   report.losses.emplace_back("columns of events are left out: the format has names and times only");
-  if (all_mended > 0) {
+  if (all_repaired > 0) {
     report.losses.push_back(
-        fmt::format("{} names hold commas, quotes or line ends, which became blanks", format_count(all_mended)));
+        fmt::format("{} names hold commas, quotes or line ends, which became blanks", format_count(all_repaired)));
   }
   return report;
 }

@@ -14,7 +14,7 @@
 namespace accelscope::sql {
 
 struct Context {
-  static constexpr std::size_t kKeptChunks = 64;  // for queries that jump from event to event by id
+  static constexpr std::size_t kRetainedChunks = 64;  // for queries that jump from event to event by id
 
   const Store& store;
   std::shared_ptr<const Snapshot> snapshot;
@@ -24,7 +24,7 @@ struct Context {
   ScanReport report = {};          // what the run in progress had to leave out
   std::map<std::uint32_t, StringMap> scopes = {};
   std::vector<std::string_view> texts = {};  // by session-wide id, once looked up
-  ChunkCache chunks{kKeptChunks};
+  ChunkCache chunks{kRetainedChunks};
   std::shared_ptr<const EventMask> mask = nullptr;  // given: tables of events hold only those that pass
 
   // Null: the lane has all its rows. Rows of tables without time pass every filter.

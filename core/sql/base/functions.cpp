@@ -28,7 +28,7 @@ void regexp(sqlite3_context* context, int, sqlite3_value** values) {
       delete expression;
       return sqlite3_result_error(context, message.c_str(), -1);
     }
-    sqlite3_set_auxdata(context, 0, expression, [](void* kept) { delete static_cast<re2::RE2*>(kept); });
+    sqlite3_set_auxdata(context, 0, expression, [](void* retained) { delete static_cast<re2::RE2*>(retained); });
     expression = static_cast<re2::RE2*>(sqlite3_get_auxdata(context, 0));
     if (expression == nullptr) return sqlite3_result_error_nomem(context);
   }

@@ -48,7 +48,7 @@ class RowScan {
       const std::size_t last = std::min(count, first + wave);
       if (const Result<void> read = read_wave(first, last); !read) return read;
       for (const ChunkRows& rows : wave_) {
-        if (!hand_over(rows)) return {};
+        if (!handoff(rows)) return {};
       }
     }
     return {};
@@ -111,7 +111,7 @@ class RowScan {
   }
 
   // False if the visitor wants no more.
-  bool hand_over(const ChunkRows& rows) {
+  bool handoff(const ChunkRows& rows) {
     std::size_t row = 0;
     if (skip_ > 0) {
       row = static_cast<std::size_t>(std::min<std::uint64_t>(skip_, rows.count));
@@ -142,8 +142,8 @@ class RowScan {
     }
   }
   static void put_text(SqlValue& cell, std::string_view text) {
-    if (auto* kept = std::get_if<std::string>(&cell)) {
-      kept->assign(text);
+    if (auto* retained = std::get_if<std::string>(&cell)) {
+      retained->assign(text);
     } else {
       cell = std::string(text);
     }
@@ -331,7 +331,7 @@ class GroupScan {
   bool add_totals(const PlannedLane& lane, const LaneKeys& lane_keys, std::uint32_t chunk) {
     if (chunk >= lane.lane().totals.stretches[0]) return false;
     const NameTotals::Stretch stretch = lane.lane().data->totals.stretch(0, chunk);
-    if (!stretch.kept) return false;
+    if (!stretch.retained) return false;
     Worker& worker = of(0);
     worker.keys = lane_keys.words;
     for (const NameTotal& total : std::span(stretch.totals, stretch.size)) {

@@ -357,9 +357,9 @@ int EventCursor::next_in_stream() {
 }
 
 int EventCursor::gather(const std::vector<EventField>& used) {
-  std::vector<EventField> kept;
-  std::copy_if(used.begin(), used.end(), std::back_inserter(kept), is_number);
-  auto groups = std::make_unique<NameGroups>(std::move(kept));
+  std::vector<EventField> retained;
+  std::copy_if(used.begin(), used.end(), std::back_inserter(retained), is_number);
+  auto groups = std::make_unique<NameGroups>(std::move(retained));
   int code = start_stream(0);
   for (; current_ != nullptr; code = next_in_stream()) groups->add(current_->scan());
   if (code != SQLITE_OK) return code;

@@ -130,7 +130,7 @@ const sqlite3_module kModule = [] {
 
 int register_tables(sqlite3* database, const char* module, MakeTable make) {
   return sqlite3_create_module_v2(database, module, &kModule, new MakeTable(std::move(make)),
-                                  [](void* kept) { delete static_cast<MakeTable*>(kept); });
+                                  [](void* retained) { delete static_cast<MakeTable*>(retained); });
 }
 
 void Declaration::add(std::string_view name, std::string_view type, bool hidden) {

@@ -279,7 +279,7 @@ Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageR
         report.missing.push_back(added.message());
         return {};
       }
-      if (Result<void> kept = impl.write_rows(rows); !kept) return kept;
+      if (Result<void> retained = impl.write_rows(rows); !retained) return retained;
     }
     report.missing.push_back(fmt::format("{} names are lost and shown as \"(lost name N)\"", up_to - first));
     return {};

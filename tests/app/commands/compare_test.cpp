@@ -124,24 +124,24 @@ TEST_CASE("compare: the fused attention has fewer DMAs and fewer reloads than th
     MESSAGE("skipped: ACCELSCOPE_REAL_DATA names no such profiles");
     return;
   }
-  const ProgramOutcome told = run({"compare", folder + "baseline_bf16_s512.json", folder + "fused_bf16_s512.json"});
-  CHECK(told.code == app::kExitDone);
-  CHECK(holds(told.out, "DMAs (nc4): 2,661 to 968"));
-  CHECK(holds(told.out, "HBM reads per byte of input: 5.267 to 1"));
+  const ProgramOutcome reported = run({"compare", folder + "baseline_bf16_s512.json", folder + "fused_bf16_s512.json"});
+  CHECK(reported.code == app::kExitDone);
+  CHECK(holds(reported.out, "DMAs (nc4): 2,661 to 968"));
+  CHECK(holds(reported.out, "HBM reads per byte of input: 5.267 to 1"));
   // The kernels differ, so that no checksum of one tells of the other's results; fetching them is left out of it.
-  CHECK(told.out.starts_with("Whether the results differ is unknown: these are two programs"));
-  CHECK(holds(told.out, "Tensor"));
-  CHECK_FALSE(holds(told.out, "beyond noise"));
+  CHECK(reported.out.starts_with("Whether the results differ is unknown: these are two programs"));
+  CHECK(holds(reported.out, "Tensor"));
+  CHECK_FALSE(holds(reported.out, "beyond noise"));
 }
 
 TEST_CASE("compare --explain: the terms of a slower kernel add up to its difference, by line, wait and resource") {
   const ComparedFiles files(1);
   const std::string a = files.base.front(), b = files.slower.front();
-  const ProgramOutcome told = run({"compare", "--explain", a, b});
-  CHECK(told.code == app::kExitDone);
-  CHECK(holds(told.out, "slower by"));
-  CHECK(holds(told.out, "transformer_layer.py:"));
-  CHECK(holds(told.out, "Nothing left over."));
+  const ProgramOutcome reported = run({"compare", "--explain", a, b});
+  CHECK(reported.code == app::kExitDone);
+  CHECK(holds(reported.out, "slower by"));
+  CHECK(holds(reported.out, "transformer_layer.py:"));
+  CHECK(holds(reported.out, "Nothing left over."));
   const ProgramOutcome json = run({"compare", "--explain", a, b, "--format", "json", "--rows", "3"});
   CHECK(json.code == app::kExitDone);
   const auto number_after = [&](const std::string& key, std::size_t from) {
@@ -206,16 +206,16 @@ TEST_CASE("compare: tags are taken whole, kernels stand against kernels by confi
       tagged.push_back(to);
     }
   }
-  const ProgramOutcome told = run(tagged);
-  CHECK(told.code == app::kExitDone);
-  CHECK(holds(told.out, "fused (2 captures) against plain (2 captures)"));
-  CHECK(holds(told.out, "Kernel against kernel, by config"));
-  CHECK(holds(told.out, "b=1, s=128"));
-  CHECK(holds(told.out, "b=2; \"x\""));
-  CHECK(holds(told.out, "geometric mean of 2 configs"));
-  CHECK(holds(told.out, "Tensor"));
-  CHECK(holds(told.out, "Versions: Accelscope "));
-  CHECK_FALSE(holds(told.out, "beyond noise"));  // one capture of each kernel in each config
+  const ProgramOutcome reported = run(tagged);
+  CHECK(reported.code == app::kExitDone);
+  CHECK(holds(reported.out, "fused (2 captures) against plain (2 captures)"));
+  CHECK(holds(reported.out, "Kernel against kernel, by config"));
+  CHECK(holds(reported.out, "b=1, s=128"));
+  CHECK(holds(reported.out, "b=2; \"x\""));
+  CHECK(holds(reported.out, "geometric mean of 2 configs"));
+  CHECK(holds(reported.out, "Tensor"));
+  CHECK(holds(reported.out, "Versions: Accelscope "));
+  CHECK_FALSE(holds(reported.out, "beyond noise"));  // one capture of each kernel in each config
   const auto with = [&](std::vector<std::string> more) {
     std::vector<std::string> all = tagged;
     all.insert(all.end(), more.begin(), more.end());

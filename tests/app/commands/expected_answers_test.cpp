@@ -110,7 +110,7 @@ TEST_CASE("what is told first of real profiles is what an expert says of them") 
     MESSAGE("skipped: ACCELSCOPE_REAL_DATA names no folder of real profiles");
     return;
   }
-  double bounds = 0, findings = 0, rows = 0, told = 0;
+  double bounds = 0, findings = 0, rows = 0, reported = 0;
   std::string differ;
   for (const ExpectedAnswer& expected : expected_answers()) {
     const std::string input = std::string(root) + "/" + expected.file;
@@ -126,15 +126,15 @@ TEST_CASE("what is told first of real profiles is what an expert says of them") 
     bounds += same ? 1 : expected.bound != "unknown" && !known ? 0.5 : 0;
     if (!same) differ += fmt::format("\n{}: {}", expected.file, expected.bound);
     if (expected.finding.size() < 4) continue;  // a name that any text holds
-    ++told;
+    ++reported;
     const std::string first = imported ? first_finding(run({"advise", session}).out) : "";
     const bool speaks = speaks_of(lower(first + verdict), expected.finding);
     findings += speaks ? 1 : 0;
     if (!speaks) differ += fmt::format("\n{}: not told of {}", expected.file, expected.finding);
   }
   REQUIRE(rows > 50);
-  MESSAGE(fmt::format("{} of {} bounds, {} of {} first findings as an expert says them{}", bounds, rows, findings, told,
-                      differ));
+  MESSAGE(fmt::format("{} of {} bounds, {} of {} first findings as an expert says them{}", bounds, rows, findings,
+                      reported, differ));
   CHECK(bounds >= 0.9 * rows);
-  CHECK(findings >= 0.9 * told);
+  CHECK(findings >= 0.9 * reported);
 }

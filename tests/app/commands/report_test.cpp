@@ -45,9 +45,9 @@ TEST_CASE("view html: the computed figures are those of summary-json, digit by d
   std::size_t compared = 0;
   for (std::sregex_iterator at(page.begin(), page.end(), figure), end; at != end; ++at, ++compared) {
     CAPTURE((*at)[1].str());
-    const std::regex told("\"" + (*at)[1].str() + "\": ([-0-9.e+]+)");
+    const std::regex reported("\"" + (*at)[1].str() + "\": ([-0-9.e+]+)");
     bool same = false;
-    for (std::sregex_iterator other(summary.begin(), summary.end(), told); other != end; ++other) {
+    for (std::sregex_iterator other(summary.begin(), summary.end(), reported); other != end; ++other) {
       same = same || std::strtod((*other)[1].str().c_str(), nullptr) == std::strtod((*at)[2].str().c_str(), nullptr);
     }
     CHECK(same);

@@ -84,9 +84,9 @@ void check_devices(const std::string& session, const std::string& verdict, const
   const std::size_t verb = std::min(verdict.find(" busy "), verdict.find(" idle "));
   const bool several = !device.empty() && device[0] >= '0' && device[0] <= '9';
   if (several && verb != std::string::npos) CHECK(verdict.substr(0, verb) == device);
-  const std::string told = answers_to_agents(session);
-  CHECK(holds(told, "\\\"device\\\":\\\"" + device));
-  CHECK(holds(told, "\\\"verdict\\\":\\\"" + verdict));
+  const std::string reported = answers_to_agents(session);
+  CHECK(holds(reported, "\\\"device\\\":\\\"" + device));
+  CHECK(holds(reported, "\\\"verdict\\\":\\\"" + verdict));
 }
 
 // The time that the verdict says a device idles is the time of its gaps, each of which is listed.
@@ -148,13 +148,13 @@ void check_views(const std::string& folder, const std::string& session) {
     CHECK(number_after(advice.substr(at), "\"share\": ") <= 1);
   }
 
-  const std::string told = answers_to_agents(session);
-  CHECK(number_after(told, R"(\"events\":)") == events);
-  CHECK(number_after(told, R"(\"duration_ns\":)") == doctest::Approx(total_ns).epsilon(1e-9));
-  const std::string range = told.substr(told.find(R"(\"work_range_ns\":[)"));
+  const std::string reported = answers_to_agents(session);
+  CHECK(number_after(reported, R"(\"events\":)") == events);
+  CHECK(number_after(reported, R"(\"duration_ns\":)") == doctest::Approx(total_ns).epsilon(1e-9));
+  const std::string range = reported.substr(reported.find(R"(\"work_range_ns\":[)"));
   CHECK(number_after(range, ",") - number_after(range, "[") == doctest::Approx(work_ns).epsilon(1e-9));
   for (const std::string_view word : {terms::kWork, terms::kTotal, terms::kActive, terms::kIdle, terms::kEvents}) {
-    const std::string entry = told.substr(told.find(fmt::format(R"({{\"name\":\"{}\")", word)));
+    const std::string entry = reported.substr(reported.find(fmt::format(R"({{\"name\":\"{}\")", word)));
     CHECK(number_after(entry, R"(\"value\":)") == doctest::Approx(figure(session, word)).epsilon(1e-9));
   }
 

@@ -90,9 +90,9 @@ TEST_CASE("a full or closed standard output is an error of every command, and of
     CHECK(holds(full.text, "cannot be written"));
     CHECK(shell(folder.path(), std::string(command) + " >&-").status == 1);
   }
-  const Said kept = shell(folder.path(), "accelscope record local -o r.accel -- echo hello >/dev/full");
-  CHECK(kept.status == 1);
-  CHECK(holds(kept.text, "the session has all of it"));
+  const Said retained = shell(folder.path(), "accelscope record local -o r.accel -- echo hello >/dev/full");
+  CHECK(retained.status == 1);
+  CHECK(holds(retained.text, "the session has all of it"));
   CHECK(test::csv(folder.file("r.accel"), "SELECT text FROM output_line") == "hello\n");
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("what is no file is refused by its kind, at once") {
   struct Refused {
     std::string make;
     std::string path;
-    std::string says;
+    std::string contains_words;
   };
   for (const Refused& refused : std::initializer_list<Refused>{
            {"", "/dev/zero", "/dev/zero: is a pipe or a device"},
@@ -189,7 +189,7 @@ TEST_CASE("what is no file is refused by its kind, at once") {
     for (const char* command : {"view ", "import --force -o out.accel ", "ingest-check ", "screenshot -o out.png "}) {
       const Said said = shell(folder.path(), refused.make + "accelscope " + command + refused.path);
       CHECK(said.status == 1);
-      CHECK_MESSAGE(holds(said.text, refused.says), command << said.text);
+      CHECK_MESSAGE(holds(said.text, refused.contains_words), command << said.text);
       shell(folder.path(), "rm -f *.json");
     }
   }

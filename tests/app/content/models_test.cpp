@@ -196,9 +196,9 @@ TEST_CASE("memory: the address map shows every allocation, and a million of them
       {.pool = 0, .tensor = 1, .address = 0x2000, .bytes = 256, .begin_ns = 999'995, .end_ns = {}});
   usage.index();
   const AddressScale scale(usage.pools[0]);
-  const AddressMapWish wish{
+  const AddressMapIntent intent{
       .pool = 0, .range = {0, 1'000'000}, .pixels = 1'000, .rows = 400, .session_end_ns = 1'000'000};
-  const std::vector<AddressBlock> map = address_map(usage, scale, wish);
+  const std::vector<AddressBlock> map = address_map(usage, scale, intent);
   CHECK(allocation_at(usage, 0, 995, 0x1010) == 100U);
   CHECK(allocation_at(usage, 0, 999'997, 0x2000 + 255) == 100'001U);
   CHECK_FALSE(allocation_at(usage, 0, 999'997, 0x2000 + 256).has_value());
@@ -211,7 +211,7 @@ TEST_CASE("memory: the address map shows every allocation, and a million of them
   CHECK(reach >= 999);
   CHECK(map.back().group == 1);
   CHECK(map.back().x0 == doctest::Approx(999.995));
-  AddressMapWish large = wish;
+  AddressMapIntent large = intent;
   large.min_bytes = 100;
   CHECK(address_map(usage, scale, large).size() == 1);
   large.range.end_ns = 900'000;
@@ -227,8 +227,8 @@ TEST_CASE("memory: a map of scattered allocations has no more blocks than a fram
         {.tensor = 0, .address = (i * 7919ULL % 4'000) << 12, .bytes = 4096, .begin_ns = i, .end_ns = i + 2});
   }
   usage.index();
-  const AddressMapWish wish{.range = {0, 200'000}, .pixels = 1'500, .rows = 600, .session_end_ns = 200'000};
-  const auto map = address_map(usage, AddressScale(usage.pools[0]), wish);
+  const AddressMapIntent intent{.range = {0, 200'000}, .pixels = 1'500, .rows = 600, .session_end_ns = 200'000};
+  const auto map = address_map(usage, AddressScale(usage.pools[0]), intent);
   CHECK(map.size() <= kMostBlocks);
   CHECK_FALSE(map.empty());
 }
@@ -245,12 +245,12 @@ TEST_CASE("memory: tensors that alternate everywhere are drawn as several, and a
                                  .end_ns = i + 50});
   }
   usage.index();
-  const AddressMapWish wish{.range = {0, 200'000}, .pixels = 1'500, .rows = 600, .session_end_ns = 200'000};
-  const auto map = address_map(usage, AddressScale(usage.pools[0]), wish);
+  const AddressMapIntent intent{.range = {0, 200'000}, .pixels = 1'500, .rows = 600, .session_end_ns = 200'000};
+  const auto map = address_map(usage, AddressScale(usage.pools[0]), intent);
   CHECK(map.size() <= kMostBlocks);
   CHECK(std::any_of(map.begin(), map.end(),
                     [](const AddressBlock& block) { return block.slot == AddressBlock::kSeveralGroups; }));
-  AddressMapWish near = wish;  // near enough, every one has its colour again
+  AddressMapIntent near = intent;  // near enough, every one has its colour again
   near.range = {1'000, 1'100};
   for (const AddressBlock& block : address_map(usage, AddressScale(usage.pools[0]), near)) {
     CHECK(block.slot == palette_slot(usage.tensors[block.group]));

@@ -59,9 +59,9 @@ TEST_CASE("library: a session's headline is what opening it tells, and a save th
   const auto store = Store::open(path);
   REQUIRE(store.ok());
   TaskControl control;
-  const auto told = find_headline({**store, (*store)->snapshot(), pool, control}, entry.headline.saved_unix_s);
-  REQUIRE(told.ok());
-  CHECK(*told == entry.headline);
+  const auto reported = find_headline({**store, (*store)->snapshot(), pool, control}, entry.headline.saved_unix_s);
+  REQUIRE(reported.ok());
+  CHECK(*reported == entry.headline);
   // WARNINGS of a list counts what the Warnings panel tells, an error of the hardware first.
   const auto advice = find_advice({**store, (*store)->snapshot(), pool, control}, {});
   REQUIRE(advice.ok());
@@ -71,7 +71,7 @@ TEST_CASE("library: a session's headline is what opening it tells, and a save th
   CHECK(headline_of(to_text(entry.headline)) == entry.headline);
   const std::string list = run({"list", folder.path()}).out;
   CHECK(holds(list, entry.headline.error + "; " + std::to_string((*advice)->findings.size())));
-  CHECK(told->events == count_passing(*(*store)->snapshot(), nullptr));  // rows without times are none
+  CHECK(reported->events == count_passing(*(*store)->snapshot(), nullptr));  // rows without times are none
   REQUIRE((*store)->set_overlay_value(kHeadlineKey, to_text(Headline{.name = "x", .saved_unix_s = 17})).ok());
   keep_headline(**store, pool);
   CHECK(headline_of((*store)->overlay_value(kHeadlineKey))->saved_unix_s == 17);

@@ -32,7 +32,7 @@ std::string tool_request(int id, std::string_view tool, std::string_view argumen
 }
 
 ServerDoors closed_doors() {
-  return {[](const ScreenshotWish&) -> Result<void> { return Error{"no pictures here"}; },
+  return {[](const ScreenshotIntent&) -> Result<void> { return Error{"no pictures here"}; },
           [](const std::vector<std::string>&) {
             return ServerDoors::CommandOutcome{1, "", "no commands here"};
           }};
@@ -225,10 +225,10 @@ TEST_CASE("a cancelled request is not answered, one that came before it is") {
   std::ostringstream out, err;
   int drawn = 0;
   ServerDoors doors = closed_doors();
-  doors.screenshot = [&](const ScreenshotWish& wish) -> Result<void> {
+  doors.screenshot = [&](const ScreenshotIntent& intent) -> Result<void> {
     buffer.wait_for_end();  // the cancellation has been heard
     ++drawn;
-    test::write_file(wish.output, "\x89PNG");
+    test::write_file(intent.output, "\x89PNG");
     return {};
   };
   CHECK(serve_mcp(in, out, err, {}, doors));
@@ -245,7 +245,7 @@ TEST_CASE(
   const std::string path = test::save_small_session(folder.path());
   const std::string quoted = json_quote(path);
   std::vector<std::vector<std::string>> asked;
-  const ServerDoors doors{[](const ScreenshotWish&) -> Result<void> { return Error{"no pictures here"}; },
+  const ServerDoors doors{[](const ScreenshotIntent&) -> Result<void> { return Error{"no pictures here"}; },
                           [&](const std::vector<std::string>& words) {
                             asked.push_back(words);
                             return ServerDoors::CommandOutcome{0, R"({"done":true})", ""};

@@ -25,15 +25,15 @@ TEST_CASE("editor: file and line are filled in, whatever they hold, and the file
 
 TEST_CASE("editor: it is started with the file as one argument, and what is missing is named") {
   const test::TemporaryFolder folder;
-  const std::string file = folder.file("it's $HOME.py"), told = folder.file("told");
+  const std::string file = folder.file("it's $HOME.py"), reported = folder.file("told");
   test::write_file(file, "x = 1\n");
   const std::string editor = folder.file("editor.sh");
-  test::write_file(
-      editor, "#!/bin/sh\nprintf '%s|%s' \"$1\" \"$2\" > '" + told + ".part'\nmv '" + told + ".part' '" + told + "'\n");
+  test::write_file(editor, "#!/bin/sh\nprintf '%s|%s' \"$1\" \"$2\" > '" + reported + ".part'\nmv '" + reported +
+                               ".part' '" + reported + "'\n");
   REQUIRE(::chmod(editor.c_str(), 0755) == 0);
   REQUIRE(start_editor(editor + " {line} {file}", file, 7).ok());
-  REQUIRE(test::step_until([&] { return std::filesystem::exists(told); }, [] {}));
-  CHECK(test::read_file(told) == "7|" + file);
+  REQUIRE(test::step_until([&] { return std::filesystem::exists(reported); }, [] {}));
+  CHECK(test::read_file(reported) == "7|" + file);
   const auto no_file = start_editor(editor + " {file}", folder.file("none.py"), 7);
   REQUIRE_FALSE(no_file.ok());
   CHECK(no_file.message().find("none.py") != std::string::npos);
@@ -45,12 +45,12 @@ TEST_CASE("editor: it is started with the file as one argument, and what is miss
 TEST_CASE(
     "editor: it has the signals of a program started by hand, and a session of its own, whatever the viewer ignores") {
   const test::TemporaryFolder folder;
-  const std::string file = folder.file("k.py"), told = folder.file("told");
+  const std::string file = folder.file("k.py"), reported = folder.file("told");
   test::write_file(file, "x = 1\n");
   const std::string editor = folder.file("editor.sh");
   test::write_file(
       editor, "#!/bin/sh\n{ grep SigIgn /proc/self/status; grep SigBlk /proc/self/status; cat /proc/$$/stat; } > '" +
-                  told + ".part'\nmv '" + told + ".part' '" + told + "'\n");
+                  reported + ".part'\nmv '" + reported + ".part' '" + reported + "'\n");
   REQUIRE(::chmod(editor.c_str(), 0755) == 0);
   std::array<void (*)(int), 3> before{};
   constexpr std::array<int, 3> kIgnored = {SIGINT, SIGQUIT, SIGUSR1};
@@ -58,8 +58,8 @@ TEST_CASE(
   const Result<void> started = start_editor(editor, file, 1);
   for (std::size_t i = 0; i < kIgnored.size(); ++i) std::signal(kIgnored[i], before[i]);
   REQUIRE(started.ok());
-  REQUIRE(test::step_until([&] { return std::filesystem::exists(told); }, [] {}));
-  std::istringstream text(test::read_file(told));
+  REQUIRE(test::step_until([&] { return std::filesystem::exists(reported); }, [] {}));
+  std::istringstream text(test::read_file(reported));
   std::string word, ignored, blocked, stat;
   text >> word >> ignored >> word >> blocked;
   constexpr std::uint64_t kOfPrograms = 0x7fffffff;  // the C library keeps two of its own

@@ -54,7 +54,7 @@ struct Growing {
 
 // An answer whose work tells of which state it is; it may be held up.
 struct Question {
-  SessionAnalysis::Kept<std::uint64_t> kept;
+  SessionAnalysis::Retained<std::uint64_t> retained;
   std::atomic<bool> held = false;
   std::atomic<int> works = 0;
 
@@ -64,11 +64,11 @@ struct Question {
       while (held && !query.control.cancelled()) std::this_thread::yield();
       return std::make_shared<const std::uint64_t>(query.snapshot->event_count);
     };
-    (void)session.analysis.ask(kept, SessionAnalysis::NoKey{}, renewal, work);
+    (void)session.analysis.ask(retained, SessionAnalysis::NoKey{}, renewal, work);
   }
   // Frames in which nothing comes and no time passes.
   [[nodiscard]] bool answer(Growing& session, const SessionAnalysis::Renewal& renewal = {}) {
-    return test::step_until([&] { return !kept.task.valid(); },
+    return test::step_until([&] { return !retained.task.valid(); },
                             [&] {
                               session.frame();
                               ask(session, renewal);
@@ -81,16 +81,16 @@ TEST_CASE_FIXTURE(Growing,
   Question question;
   question.ask(*this);
   REQUIRE(question.answer(*this));
-  CHECK(*question.kept.value == 10);
-  CHECK_FALSE(question.kept.is_older());
+  CHECK(*question.retained.value == 10);
+  CHECK_FALSE(question.retained.is_older());
   CHECK_FALSE(analysis.take_older());
   for (int i = 0; i < 100; ++i) {
     grow(1);
     frame(0.01);
     question.ask(*this);
-    while (question.kept.task.valid() && !question.kept.task.ready()) std::this_thread::yield();
+    while (question.retained.task.valid() && !question.retained.task.ready()) std::this_thread::yield();
   }
-  CHECK(question.kept.is_older());
+  CHECK(question.retained.is_older());
   CHECK(analysis.take_older());
   CHECK_FALSE(analysis.take_older());
   CHECK(question.works >= 2);
@@ -114,9 +114,9 @@ TEST_CASE_FIXTURE(Growing,
   REQUIRE(rests.answer(*this));
   REQUIRE(works.answer(*this));
   for (const Question* each : {&rests, &works}) {
-    CHECK(*each->kept.value == 20);
+    CHECK(*each->retained.value == 20);
     CHECK(each->works == 2);
-    CHECK_FALSE(each->kept.is_older());
+    CHECK_FALSE(each->retained.is_older());
   }
   CHECK_FALSE(analysis.pending());
 }
@@ -124,29 +124,29 @@ TEST_CASE_FIXTURE(Growing,
 TEST_CASE_FIXTURE(Growing,
                   "answers: what is made of an older answer is as old, and is made again when that is renewed") {
   Question base, made;
-  const auto renewal = [&] { return SessionAnalysis::Renewal{.of = analysis.made_of(base.kept)}; };
+  const auto renewal = [&] { return SessionAnalysis::Renewal{.of = analysis.made_of(base.retained)}; };
   made.ask(*this, renewal());
   CHECK(made.works == 0);  // there is nothing to make it of
   base.ask(*this);
   REQUIRE(base.answer(*this));
-  const std::uint64_t first = base.kept.value_version;
+  const std::uint64_t first = base.retained.value_version;
   grow();
   base.held = true;
   frame(1);
   base.ask(*this);
   made.ask(*this, renewal());
   REQUIRE(made.answer(*this, renewal()));
-  CHECK(made.kept.value_version == first);
-  CHECK(*made.kept.value == 10);  // it meets nothing that the other does not know
-  CHECK(made.kept.is_older());
+  CHECK(made.retained.value_version == first);
+  CHECK(*made.retained.value == 10);  // it meets nothing that the other does not know
+  CHECK(made.retained.is_older());
   grows = false;
   base.held = false;
   REQUIRE(base.answer(*this));
   made.ask(*this, renewal());
   REQUIRE(made.answer(*this, renewal()));
   CHECK(made.works == 2);
-  CHECK_FALSE(made.kept.is_older());
-  CHECK(*made.kept.value == 20);
+  CHECK_FALSE(made.retained.is_older());
+  CHECK(*made.retained.value == 20);
 }
 
 TEST_CASE_FIXTURE(Growing, "answers: all that are renewed while data come take less than one worker's time") {
@@ -154,7 +154,7 @@ TEST_CASE_FIXTURE(Growing, "answers: all that are renewed while data come take l
   for (Question& each : questions) {
     each.ask(*this);
     REQUIRE(each.answer(*this));
-    each.kept.took_s = 1;  // as of a large session
+    each.retained.took_s = 1;  // as of a large session
   }
   const double begin_s = now_s;
   while (now_s < begin_s + 40) {
@@ -162,9 +162,9 @@ TEST_CASE_FIXTURE(Growing, "answers: all that are renewed while data come take l
     frame(0.25);
     for (Question& each : questions) {
       each.ask(*this);
-      while (each.kept.task.valid() && !each.kept.task.ready()) std::this_thread::yield();
-      if (each.kept.task.valid()) each.ask(*this);
-      each.kept.took_s = 1;
+      while (each.retained.task.valid() && !each.retained.task.ready()) std::this_thread::yield();
+      if (each.retained.task.valid()) each.ask(*this);
+      each.retained.took_s = 1;
     }
   }
   int works = 0;

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "app/session/kept_beside.h"
+#include "app/session/retained_beside.h"
 #include "app/session/tab.h"
 #include "core/chunk/session_writer.h"
 #include "tests/support/small_session.h"
@@ -87,17 +87,17 @@ TEST_CASE("events: memory is bounded, and what a frame shows is never let go") {
 TEST_CASE_FIXTURE(Answers,
                   "events: a wish is fulfilled once, at once where all is known, and a newer one replaces it") {
   std::string done;
-  events.when_known(EventWish::view, {session.first_matmul}, [&] { done += "a"; });
-  events.when_known(EventWish::view, {session.first_matmul, session.activate}, [&] { done += "b"; });
-  events.when_known(EventWish::marker, {kNoEvent}, [&] { done += "c"; });  // unreadable is known as well
-  events.when_known(EventWish::menu, {session.activate}, [&] { done += "d"; });
-  events.drop(EventWish::menu);
+  events.when_known(EventIntent::view, {session.first_matmul}, [&] { done += "a"; });
+  events.when_known(EventIntent::view, {session.first_matmul, session.activate}, [&] { done += "b"; });
+  events.when_known(EventIntent::marker, {kNoEvent}, [&] { done += "c"; });  // unreadable is known as well
+  events.when_known(EventIntent::menu, {session.activate}, [&] { done += "d"; });
+  events.drop(EventIntent::menu);
   CHECK(done.empty());
   for (int i = 0; i < 4; ++i) frame();
   CHECK(done.size() == 2);
   CHECK(done.find('b') != std::string::npos);
   CHECK(done.find('c') != std::string::npos);
-  events.when_known(EventWish::view, {session.first_matmul}, [&] { done = "now"; });
+  events.when_known(EventIntent::view, {session.first_matmul}, [&] { done = "now"; });
   CHECK(done == "now");
   CHECK_FALSE(events.pending());
 }
@@ -133,16 +133,16 @@ TEST_CASE("kept beside: what cannot be written is told, and what follows is writ
   WorkerPool pool(1);
   const std::shared_ptr<Store> store = test::make_small_session().store;
   StoreWriter writer(pool, store);
-  std::string told;
+  std::string reported;
   writer.write([](Store&) -> Result<void> { return Error{"the disk is full"}; });
   writer.write([](Store&) -> Result<void> { return Error{"still full"}; },
-               [&](const Result<void>& done) { told = done.message(); });
+               [&](const Result<void>& done) { reported = done.message(); });
   writer.write([](Store& s) { return s.set_overlay_value("key", "value"); });
   StoreWriter::flush(*writer.queue());
   CHECK_FALSE(writer.unwritten());
   CHECK(writer.pending());
   CHECK(writer.begin_frame() == std::vector<std::string>{"the disk is full"});
-  CHECK(told == "still full");
+  CHECK(reported == "still full");
   CHECK_FALSE(writer.pending());
   CHECK(store->overlay_value("key") == "value");
 }

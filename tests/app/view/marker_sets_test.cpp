@@ -22,7 +22,7 @@ namespace {
 }
 
 struct Session {
-  explicit Session(const std::shared_ptr<Store>& store) { attach(tab, pool, store, read_kept(*store)); }
+  explicit Session(const std::shared_ptr<Store>& store) { attach(tab, pool, store, read_retained(*store)); }
   Session() : Session(test::make_small_session().store) {}
   void put(std::int64_t at, const char* name, std::optional<std::int64_t> end = {}) {
     Marker marker;
@@ -32,10 +32,10 @@ struct Session {
     put_marker(tab, marker);
   }
   // Of its store, once all is written.
-  [[nodiscard]] KeptBeside kept() {
+  [[nodiscard]] RetainedBeside retained() {
     StoreWriter::flush(*tab.writer->queue());
     CHECK(begin_frame(tab).empty());  // nothing failed
-    return read_kept(*tab.store);
+    return read_retained(*tab.store);
   }
   WorkerPool pool;
   SessionTab tab;
@@ -58,7 +58,7 @@ TEST_CASE("marker sets: saved, loaded and added by name") {
   CHECK(session.tab.markers[2].end_ns == 2'400);
   REQUIRE(session.sets.load(session.tab, "warm", LoadMarkers::replace).ok());
   CHECK(names_of(session.tab.markers) == Names{"begin", "mlp"});
-  CHECK(names_of(session.kept().markers) == Names{"begin", "mlp"});
+  CHECK(names_of(session.retained().markers) == Names{"begin", "mlp"});
   // What was replaced was in no set.
   REQUIRE(session.sets.load(session.tab, "before warm", LoadMarkers::replace).ok());
   CHECK(names_of(session.tab.markers) == Names{"other", "begin", "mlp"});
@@ -86,7 +86,7 @@ TEST_CASE("marker sets: they are there when the session file is opened again") {
     Session session;
     session.put(1'000, "tab\there\nand \\ there");
     REQUIRE(session.sets.save(session.tab, "set\tone").ok());
-    (void)session.kept();
+    (void)session.retained();
     REQUIRE(session.tab.store->save(path).ok());
   }
   auto store = Store::open(path);
@@ -97,7 +97,7 @@ TEST_CASE("marker sets: they are there when the session file is opened again") {
   CHECK(reopened.sets.of(reopened.tab).all()[0].markers.at(0).name == "tab\there\nand \\ there");
   REQUIRE(reopened.sets.rename(reopened.tab, "set\tone", "two").ok());
   CHECK_FALSE(reopened.tab.modified);  // the file has it
-  (void)reopened.kept();
+  (void)reopened.retained();
   auto again = Store::open(path);
   REQUIRE(again.ok());
   Session third(std::shared_ptr<Store>(std::move(*again)));
@@ -116,7 +116,7 @@ TEST_CASE("marker sets: those of a file that cannot be written go with a copy of
   session.put(1'100, "span", 1'200);
   REQUIRE(session.sets.save(session.tab, "a").ok());
   keep_value(session.tab, kViewKey, "some text");
-  (void)session.kept();
+  (void)session.retained();
   const std::string copy = folder.file("copy.accel");
   REQUIRE(session.tab.store->save(copy).ok());
   auto copied = Store::open(copy);
@@ -170,7 +170,7 @@ TEST_CASE("marker sets: what a session keeps and cannot be read is told and stay
   Session session(store);
   CHECK(session.sets.of(session.tab).all().empty());
   CHECK(session.sets.problem().find("newer version") != std::string::npos);
-  CHECK(session.kept().values.at(kMarkerSetsKey).find("\t9") != std::string::npos);
+  CHECK(session.retained().values.at(kMarkerSetsKey).find("\t9") != std::string::npos);
 }
 
 }  // namespace

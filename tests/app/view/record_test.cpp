@@ -35,9 +35,9 @@ TEST_CASE("links: lanes of a filter that have not come yet join it when they do,
   tab.live = LiveState::recording;
   ViewLink link;
   link.filter_tracks = {"engine/Tensor@nc0", "engine/Vector@nc0", "engine/Scalar@nc0"};
-  std::vector<std::string> told;
-  follow_link(tab, link, [&](std::string text) { told.push_back(std::move(text)); });
-  CHECK(told == std::vector<std::string>{"2 of 3 lanes of the view's filter have not come yet"});
+  std::vector<std::string> reported;
+  follow_link(tab, link, [&](std::string text) { reported.push_back(std::move(text)); });
+  CHECK(reported == std::vector<std::string>{"2 of 3 lanes of the view's filter have not come yet"});
   CHECK(tab.choices.filter.tracks == std::vector<TrackNumber>{tensor});
 
   (void)come("GpSimd");

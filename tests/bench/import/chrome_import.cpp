@@ -168,7 +168,7 @@ void measure(const std::string& name, const std::string& shape, const std::strin
   report({name + "_bytes", megabytes / cost->seconds, "MB/s", "at least 350", "simdjson alone", megabytes / parsing,
           recipe});
   report({name + "_memory", cost->grown_bytes / 1e6, "MB", "at most twice the final and 128 MB", "the store afterwards",
-          cost->kept_bytes / 1e6, recipe});
+          cost->retained_bytes / 1e6, recipe});
 }
 
 }  // namespace

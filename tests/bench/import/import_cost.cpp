@@ -23,7 +23,7 @@ std::optional<ImportCost> import_cost(const std::string& figure, std::uint64_t l
   const std::uint64_t peak = peak_memory_bytes();
   cost.peak_bytes = static_cast<double>(peak);
   cost.grown_bytes = static_cast<double>(peak - before);
-  cost.kept_bytes = static_cast<double>((*store)->status().memory_bytes);
+  cost.retained_bytes = static_cast<double>((*store)->status().memory_bytes);
   cost.events = (*store)->snapshot()->event_count;
   if (cost.events < least_events)
     fmt::print(stderr, "{}: {} of {} events arrived\n", figure, cost.events, least_events);

@@ -12,9 +12,9 @@ namespace accelscope::bench {
 
 struct ImportCost {
   double seconds = 0;
-  double peak_bytes = 0;   // of the process, the store in it
-  double grown_bytes = 0;  // the same, without what the process held before
-  double kept_bytes = 0;   // as the store counts them afterwards
+  double peak_bytes = 0;      // of the process, the store in it
+  double grown_bytes = 0;     // the same, without what the process held before
+  double retained_bytes = 0;  // as the store counts them afterwards
   std::uint64_t events = 0;
 };
 

@@ -116,7 +116,7 @@ void bench_nsys_import(const BenchOptions& options) {
   report(
       {"nsys_import", millions / cost->seconds, "M rows/s", "at least 3", "SQLite alone", millions / stepping, recipe});
   report({"nsys_import_memory", cost->grown_bytes / 1e6, "MB", "at most twice the final and 128 MB",
-          "the store afterwards", cost->kept_bytes / 1e6, recipe});
+          "the store afterwards", cost->retained_bytes / 1e6, recipe});
   std::filesystem::remove(path);
 }
 

@@ -103,7 +103,7 @@ void measure(const std::string& name, const std::string& shape, const std::strin
   report({name, millions / cost->seconds, "M slices/s", "at least 4", "stepping over fields", millions / stepping,
           recipe});
   report({name + "_memory", cost->grown_bytes / static_cast<double>(slices), "B a slice at peak", "at most 60",
-          "the store afterwards", cost->kept_bytes / static_cast<double>(slices), recipe});
+          "the store afterwards", cost->retained_bytes / static_cast<double>(slices), recipe});
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ void bench_torch_memory_import(const BenchOptions& options) {
     auto source = json::ByteSource::open(path);
     if (source) (void)sources::pickle::read_pickle(**source, {.name = path, .go_on = {}});
   });
-  std::uint64_t peak = 0, kept = 0;
+  std::uint64_t peak = 0, retained = 0;
   const double importing = best_seconds(3, [&] {
     forget_peak_memory();
     const std::uint64_t before = current_memory_bytes();
@@ -37,7 +37,7 @@ void bench_torch_memory_import(const BenchOptions& options) {
     if (!store) return;
     StoreSink sink(**store);
     if (!sources::import_file(sources::torch_memory::import_torch_memory, path, {}, sink)) return;
-    kept = current_memory_bytes() - std::min(before, current_memory_bytes());
+    retained = current_memory_bytes() - std::min(before, current_memory_bytes());
     peak = peak_memory_bytes() - std::min(before, peak_memory_bytes());
   });
   const std::string recipe = fmt::format(
@@ -45,7 +45,7 @@ void bench_torch_memory_import(const BenchOptions& options) {
   report({"torch_memory_import", megabytes / importing, "MB/s", "at least 40", "the pickle alone, read and dropped",
           megabytes / reading, recipe});
   report({"torch_memory_import_memory", static_cast<double>(peak) / 1e6, "MB", "at most twice what is kept, and 128 MB",
-          "what is kept", static_cast<double>(kept) / 1e6, recipe});
+          "what is kept", static_cast<double>(retained) / 1e6, recipe});
 }
 
 }  // namespace accelscope::bench

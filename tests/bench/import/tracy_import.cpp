@@ -52,8 +52,8 @@ void import_zones(const BenchOptions& options, bool zstd) {
   report({zstd ? "tracy_import_zstd" : "tracy_import", millions / cost->seconds, "M zones/s", "at least 8",
           "unpacking alone", millions / unpacking, recipe});
   report({zstd ? "tracy_import_zstd_memory" : "tracy_import_memory", cost->peak_bytes / 1e6, "MB",
-          fmt::format("at most {:.0f}", 2 * cost->kept_bytes / 1e6 + 128), "the store that was made",
-          cost->kept_bytes / 1e6, recipe + "; peak of the process with the store"});
+          fmt::format("at most {:.0f}", 2 * cost->retained_bytes / 1e6 + 128), "the store that was made",
+          cost->retained_bytes / 1e6, recipe + "; peak of the process with the store"});
 }
 
 }  // namespace

@@ -322,7 +322,7 @@ void bench_xplane_import(const BenchOptions& options) {
   report({"xplane_import_processor", megabytes / processor, "MB/s of processor time", "", "stepping over the fields",
           megabytes / stepping, recipe});
   report({"xplane_import_memory", cost->grown_bytes / 1e6, "MB", "at most twice the final and 128 MB",
-          "the store afterwards", cost->kept_bytes / 1e6, recipe});
+          "the store afterwards", cost->retained_bytes / 1e6, recipe});
   std::filesystem::remove(path);
 }
 

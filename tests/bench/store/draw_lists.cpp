@@ -194,14 +194,14 @@ void bench_draw_lists(const BenchOptions& options) {
       "{} lanes x {} events of 20 to 420 ns, one in 8 waits, 1,600 px, 28 zooms x 12 places, {} threads build "
       "the strips",
       kLanes, events, std::min(std::max(2U, std::thread::hardware_concurrency()) - 1, 6U));
-  const auto say = [&](const char* name, const char* must, const std::vector<double>& values) {
+  const auto inform = [&](const char* name, const char* must, const std::vector<double>& values) {
     report(
         {name, Costs::percentile(values, 0.99), "ms", must, "linear skip of every event at full zoom", fold, recipe});
   };
-  say("draw_lists_cold_cpu_p99", "at most 1", cold.cpu);
-  say("draw_lists_warm_cpu_p99", "at most 1", warm.cpu);
-  say("draw_lists_cold_wall_p99", "", cold.wall);
-  say("draw_lists_warm_wall_p99", "", warm.wall);
+  inform("draw_lists_cold_cpu_p99", "at most 1", cold.cpu);
+  inform("draw_lists_warm_cpu_p99", "at most 1", warm.cpu);
+  inform("draw_lists_cold_wall_p99", "", cold.wall);
+  inform("draw_lists_warm_wall_p99", "", warm.wall);
 }
 
 // The same number of lanes with ten times the events: the cost follows the pixels.

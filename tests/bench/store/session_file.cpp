@@ -110,7 +110,7 @@ void bench_slow_session(const BenchOptions& options) {
   StoreSink sink(store);
   if (!capture::sim::simulate(simulation, sink)) return;
   const auto events = static_cast<double>(store.snapshot()->event_count);
-  const StoreStatus kept = store.status();
+  const StoreStatus retained = store.status();
   const std::string path = options.work_folder + "/slow.accel";
   const double save = seconds([&] { (void)store.save(path); });
   const auto bytes = static_cast<double>(std::filesystem::file_size(path));
@@ -119,9 +119,9 @@ void bench_slow_session(const BenchOptions& options) {
       "simulated accelerator, all tables of a Neuron profile, one core, 100 k events/s, chunks of 100 ms; {:.0f} "
       "events "
       "in {} chunks",
-      events, kept.chunks);
+      events, retained.chunks);
   report({"slow_session_bytes", bytes / events, "B/event", "at most 20", "chunks as they came",
-          static_cast<double>(kept.chunk_bytes) / events, recipe + "; size of the saved file"});
+          static_cast<double>(retained.chunk_bytes) / events, recipe + "; size of the saved file"});
   report({"slow_session_save", save, "s", "", "write and sync as many bytes", plain, recipe});
   const double open = first_frame_seconds(path, 3);
   report({"slow_session_first_frame", open, "s", "at most 0.3", "", 0,

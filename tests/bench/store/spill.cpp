@@ -46,20 +46,20 @@ void bench_spill(const BenchOptions& options) {
   constexpr std::uint64_t kBudget = 64U << 20;
   const auto count = static_cast<std::uint64_t>(100e6 * options.scale);
   // Beside each other, so that both have the same machine; the better of two.
-  Filled kept, spilled;
+  Filled retained, spilled;
   for (int run = 0; run < 2; ++run) {
     const Filled without = fill_store(count, 0), with = fill_store(count, kBudget);
     if (without.seconds <= 0 || with.seconds <= 0) return;
-    if (run == 0 || without.seconds < kept.seconds) kept = without;
+    if (run == 0 || without.seconds < retained.seconds) retained = without;
     if (run == 0 || with.seconds < spilled.seconds) spilled = with;
   }
   const auto events = static_cast<double>(count);
   const std::string recipe = fmt::format(
       "simulated accelerator, slim schema (start, duration, name, source line, bytes, wait_ns), one core, seed 1, as "
       "fast as it makes them; {} events, {:.0f} MB of chunks, budget 64 MiB; the better of two runs",
-      count, kept.chunk_bytes / 1e6);
+      count, retained.chunk_bytes / 1e6);
   report({"spill", events / spilled.seconds / 1e6, "M events/s", "at least half of the yardstick",
-          "the same without a budget", events / kept.seconds / 1e6, recipe});
+          "the same without a budget", events / retained.seconds / 1e6, recipe});
   report({"spill_memory", spilled.peak_bytes / (1 << 20), "MiB", "at most 1.5 times the yardstick", "the budget",
           static_cast<double>(kBudget) / (1 << 20), recipe + "; peak of the process beyond what it had before"});
   report({"spill_bytes", spilled.written_bytes / 1e6, "MB", "at most 1.1 times the yardstick", "chunks as they came",

@@ -153,14 +153,14 @@ class QueryBench {
 };
 
 // Keeps the compiler from leaving a yardstick out.
-volatile std::uint64_t kept_result = 0;
+volatile std::uint64_t retained_result = 0;
 
 template <typename Wanted>
 std::function<void()> plain_count(const NestedStore& data, Wanted wanted) {
   return [&data, wanted] {
     std::uint64_t count = 0;
     for (std::size_t i = 0; i < data.names.size(); ++i) count += wanted(i) ? 1 : 0;
-    kept_result = count;
+    retained_result = count;
   };
 }
 
@@ -173,7 +173,7 @@ std::function<void()> plain_groups(const NestedStore& data, const std::vector<st
       groups[keys[i]].first += 1;
       groups[keys[i]].second += data.durations[i];
     }
-    kept_result = groups[0].first;
+    retained_result = groups[0].first;
   };
 }
 
@@ -199,7 +199,7 @@ void ask_all(const NestedStore& data, QueryBench& bench) {
       best.back() = duration;
       std::push_heap(best.begin(), best.end(), std::greater<>());
     }
-    kept_result = static_cast<std::uint64_t>(best.front());
+    retained_result = static_cast<std::uint64_t>(best.front());
   };
   const std::vector<Question> questions{
       {"sql_count", "SELECT count(*) FROM slice", 80},

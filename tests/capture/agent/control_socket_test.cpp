@@ -150,7 +150,7 @@ TEST_CASE("a name cannot lead out of the folder") {
 TEST_CASE("sockets lie in a folder that is the user's alone") {
   const ScratchFolder folder;
   const char* before = std::getenv("XDG_RUNTIME_DIR");
-  const std::string kept = before == nullptr ? "" : before;
+  const std::string retained = before == nullptr ? "" : before;
   ::setenv("XDG_RUNTIME_DIR", folder.path.c_str(), 1);
   const Result<std::string> made = agent::control_folder();
   REQUIRE(made.ok());
@@ -164,7 +164,7 @@ TEST_CASE("sockets lie in a folder that is the user's alone") {
   if (before == nullptr) {
     ::unsetenv("XDG_RUNTIME_DIR");
   } else {
-    ::setenv("XDG_RUNTIME_DIR", kept.c_str(), 1);
+    ::setenv("XDG_RUNTIME_DIR", retained.c_str(), 1);
   }
 }
 

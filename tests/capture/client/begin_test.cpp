@@ -84,13 +84,13 @@ TEST_CASE("a viewer that asks twice for the same capture gets the one that has b
   RunningAgent agent(endless_source());
   wire::Hello hello = viewer_hello();
   hello.session_id = "a viewer";
-  const auto ask = [&](const std::string& wish) {
+  const auto ask = [&](const std::string& intent) {
     RawPeer peer = RawPeer::connect_to(agent.address());
     peer.send(wire::encode(hello));
     REQUIRE(peer.receive(wire::FrameType::welcome));
     wire::Start start;
     start.mode = wire::StartMode::begin;
-    start.capture_id = wish;
+    start.capture_id = intent;
     peer.send(wire::encode(start));
     const auto started = peer.receive(wire::FrameType::started);
     REQUIRE(started);

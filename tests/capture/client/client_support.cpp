@@ -30,12 +30,12 @@ void ScriptedAgent::serve() {
       return drain(peer);
     }
     peer.send(wire::encode(wire::Started{.capture_id = "c4p7", .name = "scripted", .controls = true}));
-    if (carry(peer, starts.back())) return drain(peer);
+    if (embed(peer, starts.back())) return drain(peer);
   }
 }
 
 // True if the capture has ended.
-bool ScriptedAgent::carry(RawPeer& peer, const wire::Start& start) {
+bool ScriptedAgent::embed(RawPeer& peer, const wire::Start& start) {
   std::size_t next = start.after_sequence - std::min(start.after_sequence, script_.overlap);
   std::size_t left = script_.burst;
   for (; next < script_.frames.size() && left > 0; ++next) {

@@ -42,7 +42,7 @@ class ScriptedAgent {
 
  private:
   void serve();
-  bool carry(RawPeer& peer, const wire::Start& start);
+  bool embed(RawPeer& peer, const wire::Start& start);
   void send_part(RawPeer& peer, const wire::Frame& frame) const;
   bool await(RawPeer& peer, std::uint64_t sequence);
   void drain(RawPeer& peer);

@@ -134,9 +134,9 @@ TEST_CASE("clocks are told anew with rising versions, and only when it matters")
   REQUIRE(reference.feed.add_clock(same).ok());
   REQUIRE(other.feed.add_clock(same).ok());
   for (int i = 0; i < 50; ++i) REQUIRE(other.feed.tick().ok());
-  const Clock told = clock_in(other.sink, ingest::kHostClock);
-  CHECK(told.version == 1);
-  CHECK(ClockMap(told).to_ns(123) == 123);
+  const Clock reported = clock_in(other.sink, ingest::kHostClock);
+  CHECK(reported.version == 1);
+  CHECK(ClockMap(reported).to_ns(123) == 123);
   const std::size_t definitions = other.sink.definition_bytes.size();
   REQUIRE(other.feed.add_clock({2 * kSecond, 4 * kSecond + 10'000, 50'000}).ok());
   REQUIRE(other.feed.tick().ok());

@@ -95,13 +95,13 @@ struct CountingHandler final : json::JsonRowHandler {
     (void)place;
     ++bad;
   }
-  void on_mended_row(const json::RowPlace& place) override {
+  void on_repaired_row(const json::RowPlace& place) override {
     (void)place;
-    ++mended;
+    ++repaired;
   }
   std::vector<std::string> rows;
   int bad = 0;
-  int mended = 0;
+  int repaired = 0;
 };
 
 // Without blanks between tokens and with escapes resolved and made again, so that texts can be compared.
@@ -159,7 +159,7 @@ TEST_CASE("rows are parsed as simdjson's own document model sees them, with and 
       REQUIRE(handler.rows.size() == expected.size());
       for (std::size_t i = 0; i < expected.size(); ++i) CHECK(minified(handler.rows[i]) == expected[i]);
       CHECK(handler.bad == 0);
-      CHECK(handler.mended == 0);
+      CHECK(handler.repaired == 0);
     }
   }
 }
@@ -172,7 +172,7 @@ TEST_CASE("rows after a damaged one read the same as before it") {
   json::JsonWindow window;
   while (reader.next(window)) parser.parse(window, handler);
   CHECK(handler.bad == 1);
-  CHECK(handler.mended == 1);  // the missing comma
+  CHECK(handler.repaired == 1);  // the missing comma
   REQUIRE(handler.rows.size() == 3);
   CHECK(handler.rows[2] == R"({"a":[1,2,{"c":"}"}],"b":-1.5e3})");
 }

@@ -19,15 +19,15 @@ namespace {
 // A further scope of the capture, stopped and paused with it.
 class ScopeSink final : public EventSink {
  public:
-  ScopeSink(std::shared_ptr<RecordingSink> kept, const EventSink& capture)
-      : kept_(std::move(kept)), capture_(capture) {}
-  Result<void> define(const Definition& definition) override { return kept_->define(definition); }
-  Result<void> append(SealedChunk chunk) override { return kept_->append(std::move(chunk)); }
+  ScopeSink(std::shared_ptr<RecordingSink> retained, const EventSink& capture)
+      : retained_(std::move(retained)), capture_(capture) {}
+  Result<void> define(const Definition& definition) override { return retained_->define(definition); }
+  Result<void> append(SealedChunk chunk) override { return retained_->append(std::move(chunk)); }
   [[nodiscard]] bool cancelled() const override { return capture_.cancelled(); }
   [[nodiscard]] bool paused() const override { return capture_.paused(); }
 
  private:
-  std::shared_ptr<RecordingSink> kept_;
+  std::shared_ptr<RecordingSink> retained_;
   const EventSink& capture_;
 };
 

@@ -17,15 +17,15 @@ namespace accelscope::capture {
 // Both conditions are asked on the kind's thread and may look at what has come so far.
 class SteeredSink final : public EventSink {
  public:
-  Result<void> define(const Definition& definition) override { return kept.define(definition); }
+  Result<void> define(const Definition& definition) override { return retained.define(definition); }
   Result<void> append(SealedChunk chunk) override {
     if (on_append) on_append(chunk);
-    return kept.append(std::move(chunk));
+    return retained.append(std::move(chunk));
   }
-  [[nodiscard]] bool cancelled() const override { return cancel_when && cancel_when(kept); }
-  [[nodiscard]] bool paused() const override { return pause_when && pause_when(kept); }
+  [[nodiscard]] bool cancelled() const override { return cancel_when && cancel_when(retained); }
+  [[nodiscard]] bool paused() const override { return pause_when && pause_when(retained); }
 
-  RecordingSink kept;
+  RecordingSink retained;
   std::function<bool(const RecordingSink&)> cancel_when;
   std::function<bool(const RecordingSink&)> pause_when;
   std::function<void(const SealedChunk&)> on_append;

@@ -12,10 +12,10 @@ namespace {
 // Pauses for a few looks once something has come, and notes whether more came meanwhile.
 struct PauseInTheMiddle {
   explicit PauseInTheMiddle(SteeredSink& sink) {
-    sink.pause_when = [this](const RecordingSink& kept) {
-      if (kept.event_count == 0 || looks >= 4) return false;
-      if (looks == 1) at_pause = kept.event_count;  // what was open is sealed at the first look
-      if (looks > 1) grew = grew || kept.event_count != at_pause;
+    sink.pause_when = [this](const RecordingSink& retained) {
+      if (retained.event_count == 0 || looks >= 4) return false;
+      if (looks == 1) at_pause = retained.event_count;  // what was open is sealed at the first look
+      if (looks > 1) grew = grew || retained.event_count != at_pause;
       ++looks;
       return true;
     };
@@ -39,7 +39,7 @@ TEST_CASE("a paused simulation makes nothing and then goes on to its last event"
       REQUIRE(sim::simulate(options, sink).ok());
       CHECK(pause.looks == 4);
       CHECK_FALSE(pause.grew);
-      CHECK(sink.kept.event_count == whole.event_count);
+      CHECK(sink.retained.event_count == whole.event_count);
     }
   }
 }
@@ -52,7 +52,7 @@ TEST_CASE("a paused replay holds its chunks back, as fast as it may be") {
   REQUIRE(write_stream(stream, paced).ok());
   CHECK(pause.looks == 4);
   CHECK_FALSE(pause.grew);
-  CHECK(sink.kept.event_count == stream.events);
+  CHECK(sink.retained.event_count == stream.events);
 }
 
 TEST_CASE("a source behind other sinks learns that the capture is paused") {

@@ -32,7 +32,7 @@ class QualitySink final : public EventSink {
   Result<void> append(SealedChunk /*chunk*/) override { return {}; }
   [[nodiscard]] bool cancelled() const override { return is_cancelled; }
   [[nodiscard]] bool paused() const override { return is_paused; }
-  [[nodiscard]] bool told(std::string_view kind) const {
+  [[nodiscard]] bool reported(std::string_view kind) const {
     return std::any_of(quality.begin(), quality.end(), [&](const QualityEntry& entry) { return entry.kind == kind; });
   }
   std::vector<QualityEntry> quality;
@@ -126,13 +126,13 @@ class Reading {
                          {},
                          {},
                          listener_.get(),
-                         [this](request::CaptureWish wish, const std::string&, std::function<void()> followed) {
+                         [this](request::CaptureIntent intent, const std::string&, std::function<void()> followed) {
                            {
                              const std::lock_guard lock(mutex_);
-                             wishes.push_back(wish);
+                             intents.push_back(intent);
                              unfollowed_.push_back(std::move(followed));
                            }
-                           if (follows_wishes) follow_wish();
+                           if (follows_intents) follow_intent();
                          }});
     handler.attach = [this](const probes::ProbeProcess& process) {
       const std::lock_guard lock(mutex_);
@@ -162,15 +162,15 @@ class Reading {
     return (*child)->finish();
   }
   // As the capture does some time after it was asked.
-  void follow_wish() {
+  void follow_intent() {
     const std::lock_guard lock(mutex_);
-    sink.is_paused = wishes[wishes.size() - unfollowed_.size()] == request::CaptureWish::pause;
+    sink.is_paused = intents[intents.size() - unfollowed_.size()] == request::CaptureIntent::pause;
     unfollowed_.front()();
     unfollowed_.erase(unfollowed_.begin());
   }
   std::size_t asked() {
     const std::lock_guard lock(mutex_);
-    return wishes.size();
+    return intents.size();
   }
   bool end() {
     sink.is_cancelled = true;
@@ -188,8 +188,8 @@ class Reading {
   QualitySink sink;
   probes::ProbeHandler handler;
   std::vector<std::unique_ptr<SeenProcess>> processes;
-  std::vector<request::CaptureWish> wishes;
-  bool follows_wishes = true;
+  std::vector<request::CaptureIntent> intents;
+  bool follows_intents = true;
   std::atomic<std::uint64_t> total{0};
 
  private:
@@ -266,22 +266,22 @@ TEST_CASE("a program pauses and resumes its capture, and goes on at once") {
   REQUIRE(reading.end());
   REQUIRE(reading.processes.size() == 1);
   CHECK(reading.processes[0]->records() == 2000);
-  CHECK(reading.wishes == std::vector{request::CaptureWish::pause, request::CaptureWish::resume});
+  CHECK(reading.intents == std::vector{request::CaptureIntent::pause, request::CaptureIntent::resume});
 }
 
 TEST_CASE("what a program tells between its own resume and the capture's is kept") {
   Reading reading;
-  reading.follows_wishes = false;
+  reading.follows_intents = false;
   reading.begin();
   // Ends once it is paused.
   Result<std::unique_ptr<system::SupervisedChild>> child =
       system::SupervisedChild::start(reading.start({"until paused"}));
   REQUIRE(child.ok());
   REQUIRE(reading.eventually([&] { return reading.asked() == 2; }));
-  reading.follow_wish();  // the pause, which the program has ended already
+  reading.follow_intent();  // the pause, which the program has ended already
   const std::uint64_t before = reading.total;
   CHECK(reading.eventually([&] { return reading.total >= before + 1000; }));
-  reading.follow_wish();
+  reading.follow_intent();
   CHECK_FALSE((*child)->ended());
   reading.sink.is_paused = true;
   while (!(*child)->ended()) (*child)->wait(20ms);
@@ -376,14 +376,14 @@ TEST_CASE("records that find no room are dropped and counted where the user want
   REQUIRE(reading.end());
   REQUIRE(reading.processes.size() == 1);
   CHECK(reading.processes[0]->records() + reading.processes[0]->dropped == 4 * 2'000'000);
-  CHECK(reading.sink.told("dropped_events") == (reading.processes[0]->dropped > 0));
+  CHECK(reading.sink.reported("dropped_events") == (reading.processes[0]->dropped > 0));
 }
 
 TEST_CASE("a capture in which no program told anything says so") {
   Reading reading;
   reading.begin();
   REQUIRE(reading.end());
-  CHECK(reading.sink.told("nothing_attached"));
+  CHECK(reading.sink.reported("nothing_attached"));
 }
 
 TEST_CASE("two agents cannot wait for programs at one place") {

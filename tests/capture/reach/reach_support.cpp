@@ -92,11 +92,11 @@ std::string stub_agent(const ReachFolder& folder, const std::string& version, st
   script += "printf '%s' \"$0\" > " + quoted("agent.program") + "\n";
   const std::string live = "while [ -d " + system::shell_quote(folder.path()) + " ] && ! [ -e " + quoted("agent.end") +
                            " ]; do sleep 0.1; done";
-  const std::string say = "echo listening on 127.0.0.1:" + std::to_string(port) + "\n";
+  const std::string inform = "echo listening on 127.0.0.1:" + std::to_string(port) + "\n";
   if (detached) {
-    script += "(" + live + ") < /dev/null > /dev/null 2>&1 &\nprintf '%s' $! > " + quoted("agent.id") + "\n" + say;
+    script += "(" + live + ") < /dev/null > /dev/null 2>&1 &\nprintf '%s' $! > " + quoted("agent.id") + "\n" + inform;
   } else {
-    script += "printf '%s' $$ > " + quoted("agent.id") + "\n" + say + live + "\n";
+    script += "printf '%s' $$ > " + quoted("agent.id") + "\n" + inform + live + "\n";
   }
   folder.write("stub/accelscope-agent", script, 0755);
   return folder.file("stub/accelscope-agent");

@@ -113,7 +113,7 @@ TEST_CASE("each complaint of ssh says what is wrong, what to do, and ssh's own l
   const reach::Place place = reach::parse_place("ssh://ada@box").value();
   struct Case {
     const char* said;
-    const char* told;
+    const char* reported;
   };
   for (const Case& one : {
            Case{"ssh: connect to host box port 22: Connection timed out\r\n", "it does not answer"},
@@ -126,11 +126,11 @@ TEST_CASE("each complaint of ssh says what is wrong, what to do, and ssh's own l
            Case{"@ WARNING: UNPROTECTED PRIVATE KEY FILE! @\nada@box: Permission denied (publickey).\n", "chmod 600"},
            Case{"something new\n", "try ssh ada@box in a terminal"},
        }) {
-    const std::string told = reach::explain_ssh_failure(place, one.said);
-    CHECK_MESSAGE(told.starts_with("ssh://ada@box: "), told);
-    CHECK_MESSAGE(holds(told, one.told), told);
-    CHECK_MESSAGE(holds(told, "; "), told);
-    CHECK_MESSAGE(told.ends_with("(" + reach::last_line(one.said) + ")"), told);
+    const std::string reported = reach::explain_ssh_failure(place, one.said);
+    CHECK_MESSAGE(reported.starts_with("ssh://ada@box: "), reported);
+    CHECK_MESSAGE(holds(reported, one.reported), reported);
+    CHECK_MESSAGE(holds(reported, "; "), reported);
+    CHECK_MESSAGE(reported.ends_with("(" + reach::last_line(one.said) + ")"), reported);
   }
   CHECK_FALSE(reach::is_ssh_failure("Warning: Permanently added 'box' (ED25519) to the list of known hosts.\n"));
 }

@@ -50,9 +50,9 @@ TEST_CASE("comparison: of 100 simulated pairs equal ones are quiet and slower on
       equal.push_back(simulated_work(seed + kCaptures, 0));
       slower.push_back(simulated_work(seed + 2 * kCaptures, kSlower));
     }
-    alarms += change_of(base, equal).is_told() ? 1 : 0;
+    alarms += change_of(base, equal).is_reported() ? 1 : 0;
     const Change change = change_of(base, slower);
-    found += change.told == Told::more ? 1 : 0;
+    found += change.reported == Reported::more ? 1 : 0;
     truth += *change.ratio / kPairs;
   }
   CAPTURE(truth);

@@ -298,9 +298,9 @@ TEST_CASE("a replay predicts what the simulator takes with the change") {
 
 TEST_CASE("merging small transfers is predicted as the kernel that was written so takes it") {
   double worst = 0;
-  const auto run = [](std::uint64_t seed, bool mended) {
+  const auto run = [](std::uint64_t seed, bool repaired) {
     return [=](EventSink& sink) {
-      return sim::simulate_planted(sim::plant_kernel(sim::Defect::small_dmas, seed, mended), sink);
+      return sim::simulate_planted(sim::plant_kernel(sim::Defect::small_dmas, seed, repaired), sink);
     };
   };
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -312,8 +312,8 @@ TEST_CASE("merging small transfers is predicted as the kernel that was written s
     const auto predicted = replay_with_changes(query, *before.graph, {&*change, 1}, before.graph->begin_of_all_ns);
     REQUIRE(predicted.ok());
     const std::int64_t simulated = after.graph->end_of_all_ns - after.graph->begin_of_all_ns;
-    QueryContext mended{*after.store, after.store->snapshot(), after.pool, after.control};
-    const auto active = find_active_stretch(mended);
+    QueryContext repaired{*after.store, after.store->snapshot(), after.pool, after.control};
+    const auto active = find_active_stretch(repaired);
     REQUIRE((active.ok() && active->has_value()));
     // Of the kernel alone: the start-up before it is the same in all.
     const double error =
@@ -336,8 +336,8 @@ TEST_CASE(
     double worst = 0;
     for (int i = 0; i < seeds.count; ++i) {
       const std::uint64_t seed = seeds.first + static_cast<std::uint64_t>(i);
-      const auto run = [&](bool mended) {
-        return [=](EventSink& sink) { return sim::simulate_planted(sim::plant_kernel(defect, seed, mended), sink); };
+      const auto run = [&](bool repaired) {
+        return [=](EventSink& sink) { return sim::simulate_planted(sim::plant_kernel(defect, seed, repaired), sink); };
       };
       Simulated before(run(false));
       Simulated after(run(true));

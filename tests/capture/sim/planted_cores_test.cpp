@@ -13,9 +13,9 @@ using test::PlantedSeeds;
 
 namespace {
 
-JudgedSession chip_session(CoreDefect defect, std::uint64_t seed, bool mended) {
+JudgedSession chip_session(CoreDefect defect, std::uint64_t seed, bool repaired) {
   return JudgedSession(
-      [&](EventSink& sink) { return capture::sim::simulate_planted_cores(defect, seed, mended, sink); });
+      [&](EventSink& sink) { return capture::sim::simulate_planted_cores(defect, seed, repaired, sink); });
 }
 
 struct ExpectedOfChip {
@@ -38,13 +38,14 @@ TEST_CASE("planted cores: the first finding names the cause and what mending it 
     PlantedScore score{.defect = core_defect_name(each.defect)};
     for (int i = 0; i < seeds.count; ++i) {
       const std::uint64_t seed = seeds.first + static_cast<std::uint64_t>(i);
-      const JudgedSession slow = chip_session(each.defect, seed, false), mended = chip_session(each.defect, seed, true);
+      const JudgedSession slow = chip_session(each.defect, seed, false),
+                          repaired = chip_session(each.defect, seed, true);
       const std::string core = capture::sim::planted_core(each.defect, seed);
-      score.add(slow, mended,
+      score.add(slow, repaired,
                 [&](const Finding& first) { return first.rule->name == each.rule && first.headline.ends_with(core); });
       if (!seeds.verbose) continue;
-      slow.print(fmt::format("{} seed {} saves {}", score.defect, seed, slow.total_ns - mended.total_ns));
-      mended.print("  mended");
+      slow.print(fmt::format("{} seed {} saves {}", score.defect, seed, slow.total_ns - repaired.total_ns));
+      repaired.print("  mended");
     }
     table += score.text();
     sum.add(score);

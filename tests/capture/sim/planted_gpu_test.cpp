@@ -13,8 +13,9 @@ using test::PlantedSeeds;
 
 namespace {
 
-JudgedSession gpu_session(GpuDefect defect, std::uint64_t seed, bool mended) {
-  return JudgedSession([&](EventSink& sink) { return capture::sim::simulate_planted_gpu(defect, seed, mended, sink); });
+JudgedSession gpu_session(GpuDefect defect, std::uint64_t seed, bool repaired) {
+  return JudgedSession(
+      [&](EventSink& sink) { return capture::sim::simulate_planted_gpu(defect, seed, repaired, sink); });
 }
 
 struct ExpectedOfGpu {
@@ -39,15 +40,15 @@ TEST_CASE("planted GPU: the first finding names the cause and what mending it sa
     PlantedScore score{.defect = gpu_defect_name(each.defect)};
     for (int i = 0; i < seeds.count; ++i) {
       const std::uint64_t seed = seeds.first + static_cast<std::uint64_t>(i);
-      const JudgedSession slow = gpu_session(each.defect, seed, false), mended = gpu_session(each.defect, seed, true);
+      const JudgedSession slow = gpu_session(each.defect, seed, false), repaired = gpu_session(each.defect, seed, true);
       const std::string device = capture::sim::planted_device(each.defect, seed);
-      score.add(slow, mended, [&](const Finding& first) {
+      score.add(slow, repaired, [&](const Finding& first) {
         return first.rule->name == each.rule && first.headline.find(each.headline) != std::string::npos &&
                (device.empty() || first.device == device);
       });
       if (!seeds.verbose) continue;
-      slow.print(fmt::format("{} seed {} saves {}", score.defect, seed, slow.total_ns - mended.total_ns));
-      mended.print("  mended");
+      slow.print(fmt::format("{} seed {} saves {}", score.defect, seed, slow.total_ns - repaired.total_ns));
+      repaired.print("  mended");
     }
     table += score.text();
     sum.add(score);

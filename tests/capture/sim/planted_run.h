@@ -68,11 +68,11 @@ struct PlantedScore {
   int all = 0, cause = 0, close = 0, quiet = 0;  // quiet: nothing is found of the twin
   double worst = 0, share = 0;
 
-  void add(const JudgedSession& slow, const JudgedSession& mended,
+  void add(const JudgedSession& slow, const JudgedSession& repaired,
            const std::function<bool(const Finding&)>& names_cause) {
-    const auto truth = static_cast<double>(slow.total_ns - mended.total_ns);
+    const auto truth = static_cast<double>(slow.total_ns - repaired.total_ns);
     ++all;
-    quiet += mended.advice->findings.empty() ? 1 : 0;
+    quiet += repaired.advice->findings.empty() ? 1 : 0;
     share += truth / static_cast<double>(slow.total_ns);
     const auto& findings = slow.advice->findings;
     if (findings.empty() || !names_cause(findings.front())) return;

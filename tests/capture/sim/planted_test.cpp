@@ -69,7 +69,7 @@ const std::vector<Expected>& expected() {
   return all;
 }
 
-std::string told(const Finding& each, std::int64_t total) {
+std::string reported(const Finding& each, std::int64_t total) {
   return fmt::format("{} {} {:.1f} % '{}'", each.rule->name, each.source,
                      100.0 * static_cast<double>(each.saving_ns) / static_cast<double>(total), each.headline);
 }
@@ -88,9 +88,9 @@ TEST_CASE("planted: the first finding names the cause, its line and what mending
       PlantedKernel slow = capture::sim::plant_kernel(each.defect, static_cast<std::uint64_t>(seed), false);
       const std::string line = slow.line;
       PlantedRun run(std::move(slow));
-      const PlantedRun mended(capture::sim::plant_kernel(each.defect, static_cast<std::uint64_t>(seed), true));
+      const PlantedRun repaired(capture::sim::plant_kernel(each.defect, static_cast<std::uint64_t>(seed), true));
       run.judge();
-      const auto truth = static_cast<double>(run.total_ns - mended.total_ns);
+      const auto truth = static_cast<double>(run.total_ns - repaired.total_ns);
       share += truth / static_cast<double>(run.total_ns) / seeds;
       const auto& findings = run.advice->findings;
       const Finding* first = findings.empty() ? nullptr : findings.data();
@@ -104,10 +104,10 @@ TEST_CASE("planted: the first finding names the cause, its line and what mending
       if (rule && std::abs(off) > std::abs(worst)) worst = off;
       if (!verbose) continue;
       fmt::print("{} seed {}: total {} mended {} saves {:.1f} % line {}{}\n", defect_name(each.defect), seed,
-                 run.total_ns, mended.total_ns, 100 * truth / static_cast<double>(run.total_ns), line,
+                 run.total_ns, repaired.total_ns, 100 * truth / static_cast<double>(run.total_ns), line,
                  rule ? fmt::format(" off {:+.1f} %", 100 * off) : "");
       for (std::size_t i = 0; i < findings.size() && i < 5; ++i)
-        fmt::print("    {}\n", told(findings[i], run.total_ns));
+        fmt::print("    {}\n", reported(findings[i], run.total_ns));
     }
     all += seeds;
     named += right_line;
@@ -131,7 +131,7 @@ TEST_CASE("planted: nothing is found of a kernel without a defect") {
     quiet += run.advice->findings.empty() ? 1 : 0;
     if (!verbose || run.advice->findings.empty()) continue;
     fmt::print("clean seed {}: total {}\n", seed, run.total_ns);
-    for (const Finding& each : run.advice->findings) fmt::print("    {}\n", told(each, run.total_ns));
+    for (const Finding& each : run.advice->findings) fmt::print("    {}\n", reported(each, run.total_ns));
   }
   fmt::print("clean: nothing found of {} in {}\n", quiet, clean);
   CHECK(quiet * 100 >= 95 * clean);

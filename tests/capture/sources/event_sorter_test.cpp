@@ -98,9 +98,9 @@ TEST_CASE("an event that was begun and not committed leaves no trace") {
   sorter.begin();
   sorter.text(3, "never seen");
   sorter.integer(0, 7);
-  const PlainEvent kept{.track = 1, .start = 2, .duration = 3, .name = 4, .text = "kept"};
-  add(sorter, kept);
-  CHECK(merged(sorter) == std::vector{kept});
+  const PlainEvent retained{.track = 1, .start = 2, .duration = 3, .name = 4, .text = "kept"};
+  add(sorter, retained);
+  CHECK(merged(sorter) == std::vector{retained});
 }
 
 }  // namespace accelscope::capture

@@ -278,10 +278,10 @@ TEST_CASE("engines that go out as a trace come in again as engines of their devi
   };
   block(10, 2048);
   block(210, -2048);
-  Row kept = writer.begin_event(other_pool, 20, 0, writer.intern("[memory]"));
-  kept.integer(0, 512);
-  kept.unsigned_integer(1, 0xFFFF'8000'0000'1000);
-  kept.string(2, writer.intern("GPU 1 memory"));
+  Row retained = writer.begin_event(other_pool, 20, 0, writer.intern("[memory]"));
+  retained.integer(0, 512);
+  retained.unsigned_integer(1, 0xFFFF'8000'0000'1000);
+  retained.string(2, writer.intern("GPU 1 memory"));
   REQUIRE(writer.finish().ok());
 
   WorkerPool workers(1);

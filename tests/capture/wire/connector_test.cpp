@@ -203,7 +203,7 @@ TEST_CASE("a viewer that wants TLS from a peer that speaks none, or says nothing
 }
 
 // One TLS handshake with the agent, as a program with other habits makes it.
-asio::error_code shake_hands(const system::Address& address, int highest_version) {
+asio::error_code perform_handshake(const system::Address& address, int highest_version) {
   asio::io_context context;
   asio::ssl::context tls(asio::ssl::context::tls_client);
   SSL_CTX_set_max_proto_version(tls.native_handle(), highest_version);
@@ -216,8 +216,8 @@ asio::error_code shake_hands(const system::Address& address, int highest_version
 
 TEST_CASE("an agent speaks TLS 1.3 and nothing older, and its log says who came with what") {
   TestWire wire({.identity = new_identity()});
-  CHECK_FALSE(shake_hands(wire.address(), TLS1_3_VERSION));
-  CHECK(shake_hands(wire.address(), TLS1_2_VERSION));
+  CHECK_FALSE(perform_handshake(wire.address(), TLS1_3_VERSION));
+  CHECK(perform_handshake(wire.address(), TLS1_2_VERSION));
   const std::string log = wire.wait_log("TLS 1.3");
   CHECK(contains(log, "127.0.0.1:"));
   CHECK(contains(log, "one side does not speak TLS 1.3"));

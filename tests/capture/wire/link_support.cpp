@@ -75,13 +75,13 @@ system::Address TestWire::address(bool tls) const {
   return address;
 }
 
-Result<LinkPeer*> TestWire::connect(const wire::Connector& connector, bool say_hello) {
+Result<LinkPeer*> TestWire::connect(const wire::Connector& connector, bool send_hello) {
   std::promise<Result<LinkPeer*>> done;
-  loop_.post([this, &connector, &done, say_hello] {
-    connector(loop_, limits_, [this, &done, say_hello](Result<std::unique_ptr<wire::Link>> link) {
+  loop_.post([this, &connector, &done, send_hello] {
+    connector(loop_, limits_, [this, &done, send_hello](Result<std::unique_ptr<wire::Link>> link) {
       if (!link) return done.set_value(link.error());
       LinkPeer* peer = keep(std::move(link).value());
-      if (say_hello) peer->link().send(wire::encode(viewer_hello()));
+      if (send_hello) peer->link().send(wire::encode(viewer_hello()));
       done.set_value(peer);
     });
   });

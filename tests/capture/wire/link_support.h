@@ -49,7 +49,7 @@ class TestWire {
   [[nodiscard]] system::Address address(bool tls = false) const;
   [[nodiscard]] wire::Loop& loop() { return loop_; }
   // Has begun and, unless the test does that itself, has said hello; or why there is none.
-  [[nodiscard]] Result<LinkPeer*> connect(const wire::Connector& connector, bool say_hello = true);
+  [[nodiscard]] Result<LinkPeer*> connect(const wire::Connector& connector, bool send_hello = true);
   [[nodiscard]] Result<LinkPeer*> adopt_descriptor(int descriptor, const std::string& name);
   // The agent's end of the next connection that it takes.
   [[nodiscard]] LinkPeer& accepted();

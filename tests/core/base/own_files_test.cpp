@@ -23,7 +23,7 @@ mode_t mode_of(const std::string& path) {
   return ::stat(path.c_str(), &facts) == 0 ? facts.st_mode & 07777U : 0;
 }
 
-bool says(const Result<void>& result, const std::string& part) {
+bool contains_words(const Result<void>& result, const std::string& part) {
   return !result && result.message().find(part) != std::string::npos;
 }
 
@@ -42,21 +42,21 @@ TEST_CASE("a folder that others can write, or that is a link, is not used, and i
   REQUIRE(make_own_folder(folder, Sharing::none).ok());
   CHECK(mode_of(folder) == 0700);
   REQUIRE(::chmod(folder.c_str(), 0755) == 0);
-  CHECK(says(check_own_folder(folder, Sharing::none), "others can enter it"));
+  CHECK(contains_words(check_own_folder(folder, Sharing::none), "others can enter it"));
   CHECK(check_own_folder(folder, Sharing::reading).ok());
   REQUIRE(::chmod(folder.c_str(), 0775) == 0);
-  CHECK(says(check_own_folder(folder, Sharing::reading), "chmod 700"));
+  CHECK(contains_words(check_own_folder(folder, Sharing::reading), "chmod 700"));
   CHECK(check_own_folder(folder, Sharing::group).ok());
   REQUIRE(::chmod(folder.c_str(), 01777) == 0);
-  CHECK(says(make_own_folder(folder, Sharing::group), "others can write in it"));
+  CHECK(contains_words(make_own_folder(folder, Sharing::group), "others can write in it"));
   CHECK(mode_of(folder) == 01777);
   REQUIRE(::chmod(folder.c_str(), 0700) == 0);
   fs::create_directory_symlink(folder, place.file("link"));
-  CHECK(says(make_own_folder(place.file("link"), Sharing::group), "is a link"));
-  CHECK(says(make_own_folder(place.file("link/"), Sharing::group), "is a link"));
+  CHECK(contains_words(make_own_folder(place.file("link"), Sharing::group), "is a link"));
+  CHECK(contains_words(make_own_folder(place.file("link/"), Sharing::group), "is a link"));
   CHECK(make_own_folder(place.file("new/"), Sharing::group).ok());
   test::write_file(place.file("file"), "x");
-  CHECK(says(make_own_folder(place.file("file"), Sharing::group), "is not a folder"));
+  CHECK(contains_words(make_own_folder(place.file("file"), Sharing::group), "is not a folder"));
   CHECK_FALSE(check_own_folder(place.file("none"), Sharing::group).ok());
 }
 
@@ -69,8 +69,8 @@ TEST_CASE("folders and files of another user are not used, not even by root") {
   test::write_file(file, "connect to me");
   ::chmod(file.c_str(), 0644);
   if (!give_away(folder) || !give_away(file)) return;
-  CHECK(says(check_own_folder(folder, Sharing::group), "belongs to another user"));
-  CHECK(says(make_own_folder(folder, Sharing::reading), "belongs to another user"));
+  CHECK(contains_words(check_own_folder(folder, Sharing::group), "belongs to another user"));
+  CHECK(contains_words(make_own_folder(folder, Sharing::reading), "belongs to another user"));
   const Result<std::string> read = read_own_file(file, Sharing::group, 1000);
   REQUIRE_FALSE(read.ok());
   CHECK(read.message().find("belongs to another user") != std::string::npos);

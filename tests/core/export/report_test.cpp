@@ -238,11 +238,11 @@ TEST_CASE("report: names of a timeline are limited, and those beyond share one t
   StringPool strings;
   TimelineNames names(strings);
   for (StringId id = 1; id <= TimelineNames::kMost; ++id) CHECK(names.index(id) == id - 1);
-  CHECK(names.all_kept());
+  CHECK(names.all_retained());
   CHECK(names.index(100'000) == TimelineNames::kMost);
   CHECK(names.index(100'001) == TimelineNames::kMost);
   CHECK(names.index(1) == 0);
-  CHECK_FALSE(names.all_kept());
+  CHECK_FALSE(names.all_retained());
   CHECK(names.take().size() == TimelineNames::kMost + 1);
 }
 

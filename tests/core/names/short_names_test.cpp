@@ -213,8 +213,9 @@ TEST_CASE("thirty thousand names of one form are added as fast as others") {
 TEST_CASE("of a stack only so many frames are taken apart, the innermost ones") {
   std::string stack;
   for (int i = 0; i < 20'000; ++i) stack += "f" + std::to_string(i) + "\n";
-  const std::string_view kept = accelscope::innermost_frames(stack);
-  CHECK(static_cast<std::size_t>(std::count(kept.begin(), kept.end(), '\n')) == accelscope::NameLimits::kFrames);
-  CHECK(kept.starts_with("f0\nf1\n"));
+  const std::string_view retained = accelscope::innermost_frames(stack);
+  CHECK(static_cast<std::size_t>(std::count(retained.begin(), retained.end(), '\n')) ==
+        accelscope::NameLimits::kFrames);
+  CHECK(retained.starts_with("f0\nf1\n"));
   CHECK(accelscope::innermost_frames("a\nb") == "a\nb");
 }

@@ -80,11 +80,11 @@ TEST_CASE("closing the pool cancels what runs and what waits, and leaves nobody 
 }
 
 TEST_CASE("what is asked for at once does not wait behind long work, and is told when the pool closes") {
-  std::atomic<int> told = 0;
+  std::atomic<int> reported = 0;
   Task<int> never;
   {
     WorkerPool pool(1);
-    pool.on_finished([&told] { ++told; });
+    pool.on_finished([&reported] { ++reported; });
     std::atomic<bool> go_on = false;
     Task<int> slow = pool.start([&go_on](TaskControl&) {
       while (!go_on) std::this_thread::yield();
@@ -102,7 +102,7 @@ TEST_CASE("what is asked for at once does not wait behind long work, and is told
     });
   }
   CHECK(never.take() == 4);
-  CHECK(told == 4);
+  CHECK(reported == 4);
 }
 
 TEST_CASE("what a frame waits for and what was asked overtake what can wait, each in the order they came") {

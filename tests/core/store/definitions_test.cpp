@@ -21,8 +21,8 @@ namespace {
 using Limits = DefinitionLimits;
 
 // A slice table of two columns, a track, a lane and two names; and a chunk of four events on it.
-struct Told {
-  explicit Told(StoreOptions options = {}) : store(Store::create(std::move(options)).value()) {
+struct Reported {
+  explicit Reported(StoreOptions options = {}) : store(Store::create(std::move(options)).value()) {
     scope = store->new_scope();
     schema = {.number = 0, .name = "work", .columns = {{.name = "c0"}, {.name = "c1"}}};
     REQUIRE(define(schema));
@@ -39,7 +39,7 @@ struct Told {
   }
   [[nodiscard]] const QualityEntry* quality(std::string_view kind) const {
     const auto snapshot = store->snapshot();
-    kept = snapshot;
+    retained = snapshot;
     const auto found = std::find_if(snapshot->quality.begin(), snapshot->quality.end(),
                                     [kind](const QualityEntry& each) { return each.kind == kind; });
     return found == snapshot->quality.end() ? nullptr : &*found;
@@ -47,29 +47,29 @@ struct Told {
   std::unique_ptr<Store> store;
   std::uint32_t scope = 0;
   Schema schema;
-  mutable std::shared_ptr<const Snapshot> kept;
+  mutable std::shared_ptr<const Snapshot> retained;
 };
 
 }  // namespace
 
 TEST_CASE("definitions: a table or track that is announced again as another kind stays what it was, and is told") {
-  Told told;
-  REQUIRE(told.append(0).ok());
-  Schema counter = told.schema;
+  Reported reported;
+  REQUIRE(reported.append(0).ok());
+  Schema counter = reported.schema;
   counter.kind = EventKind::counter;
-  CHECK(told.define(counter));
-  CHECK(told.define(told.schema));  // the same again says nothing
-  Schema fewer = told.schema;
+  CHECK(reported.define(counter));
+  CHECK(reported.define(reported.schema));  // the same again says nothing
+  Schema fewer = reported.schema;
   fewer.columns.resize(1);
-  CHECK(told.define(fewer));
+  CHECK(reported.define(fewer));
   Schema other{.number = 1, .name = "pending", .kind = EventKind::counter, .columns = {{.name = "v"}}};
-  CHECK(told.define(other));
-  CHECK(told.define(Track{.number = 0, .name = "t", .kind = "counter", .device = "d0", .schema = 1}));
-  CHECK(told.define(Clock{.number = 0, .name = "c"}));
-  CHECK(told.define(Track{.number = 0, .name = "t", .kind = "stream", .device = "d0", .schema = 0, .clock = 0}));
-  REQUIRE(told.append(1'000, 0, 4).ok());
+  CHECK(reported.define(other));
+  CHECK(reported.define(Track{.number = 0, .name = "t", .kind = "counter", .device = "d0", .schema = 1}));
+  CHECK(reported.define(Clock{.number = 0, .name = "c"}));
+  CHECK(reported.define(Track{.number = 0, .name = "t", .kind = "stream", .device = "d0", .schema = 0, .clock = 0}));
+  REQUIRE(reported.append(1'000, 0, 4).ok());
 
-  const auto snapshot = told.store->snapshot();
+  const auto snapshot = reported.store->snapshot();
   REQUIRE(snapshot->lanes.size() == 1);
   CHECK(snapshot->lanes[0].schema->kind == EventKind::slice);
   CHECK(snapshot->lanes[0].event_count == 8);
@@ -79,21 +79,21 @@ TEST_CASE("definitions: a table or track that is announced again as another kind
   for (const QualityEntry& each : snapshot->quality) refused += each.kind == "definitions_refused" ? each.count : 0;
   CHECK(refused == 4);
   // Its name may change.
-  CHECK(told.define(Track{.number = 0, .name = "renamed", .kind = "stream", .device = "d0", .schema = 0}));
-  CHECK(told.store->snapshot()->tracks[0].track->name == "renamed");
+  CHECK(reported.define(Track{.number = 0, .name = "renamed", .kind = "stream", .device = "d0", .schema = 0}));
+  CHECK(reported.store->snapshot()->tracks[0].track->name == "renamed");
 }
 
 TEST_CASE("definitions: a clock from one end of time to the other is refused, and times saturate") {
-  Told told;
+  Reported reported;
   constexpr std::int64_t kLow = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t kHigh = std::numeric_limits<std::int64_t>::max();
-  CHECK(told.define(Clock{.number = 1, .name = "steep", .anchors = {{0, kLow}, {1, kHigh}}}));
-  CHECK(told.define(Clock{.number = 2, .name = "steep too", .anchors = {{0, 0}, {1, kFarthestTime}}}));
-  CHECK(told.define(Clock{.number = 3, .name = "fine", .anchors = {{0, 0}, {1'000, 2'000}}}));
-  CHECK(told.define(Clock{.number = 3, .name = "worse", .anchors = {{0, kLow}, {1, kHigh}}}));
-  REQUIRE(told.quality("definitions_refused") != nullptr);
-  CHECK(told.quality("definitions_refused")->count == 3);
-  const auto snapshot = told.store->snapshot();
+  CHECK(reported.define(Clock{.number = 1, .name = "steep", .anchors = {{0, kLow}, {1, kHigh}}}));
+  CHECK(reported.define(Clock{.number = 2, .name = "steep too", .anchors = {{0, 0}, {1, kFarthestTime}}}));
+  CHECK(reported.define(Clock{.number = 3, .name = "fine", .anchors = {{0, 0}, {1'000, 2'000}}}));
+  CHECK(reported.define(Clock{.number = 3, .name = "worse", .anchors = {{0, kLow}, {1, kHigh}}}));
+  REQUIRE(reported.quality("definitions_refused") != nullptr);
+  CHECK(reported.quality("definitions_refused")->count == 3);
+  const auto snapshot = reported.store->snapshot();
   REQUIRE(snapshot->clocks.size() == 3);
   CHECK(snapshot->clocks[0]->anchors.empty());
   CHECK(snapshot->clocks[2]->name == "fine");
@@ -108,14 +108,14 @@ TEST_CASE("definitions: a clock from one end of time to the other is refused, an
 }
 
 TEST_CASE("definitions: events beyond all times are left out and counted, and the capture goes on") {
-  Told told;
-  CHECK(told.append(kFarthestTime - 10).ok());
-  CHECK(told.store->snapshot()->event_count == 0);
-  REQUIRE(told.quality("times_out_of_range") != nullptr);
-  CHECK(told.quality("times_out_of_range")->count == 4);
-  CHECK(told.append(0, 0, 4).ok());
-  CHECK(told.store->snapshot()->event_count == 4);
-  const auto snapshot = told.store->snapshot();
+  Reported reported;
+  CHECK(reported.append(kFarthestTime - 10).ok());
+  CHECK(reported.store->snapshot()->event_count == 0);
+  REQUIRE(reported.quality("times_out_of_range") != nullptr);
+  CHECK(reported.quality("times_out_of_range")->count == 4);
+  CHECK(reported.append(0, 0, 4).ok());
+  CHECK(reported.store->snapshot()->event_count == 4);
+  const auto snapshot = reported.store->snapshot();
   CHECK(snapshot->end_ns - snapshot->begin_ns == 70);
 }
 
@@ -124,15 +124,15 @@ TEST_CASE("definitions: clocks, tracks, facts and problems that come again take 
   const std::string path = folder.file("again.accel");
   std::uint64_t first_size = 0;
   for (const int times : {2, 20'000}) {
-    Told told;
+    Reported reported;
     for (int i = 0; i < times; ++i) {
-      REQUIRE(told.define(Clock{.number = 0, .name = "c", .anchors = {{0, 0}, {1'000, 1'000 + i}}}));
-      REQUIRE(told.define(MetaEntry{"key", "value " + std::to_string(i)}));
-      REQUIRE(told.define(QualityEntry{QualityKind("bad_records"), 2, "the same again"}));
+      REQUIRE(reported.define(Clock{.number = 0, .name = "c", .anchors = {{0, 0}, {1'000, 1'000 + i}}}));
+      REQUIRE(reported.define(MetaEntry{"key", "value " + std::to_string(i)}));
+      REQUIRE(reported.define(QualityEntry{QualityKind("bad_records"), 2, "the same again"}));
     }
-    REQUIRE(told.append(0).ok());
+    REQUIRE(reported.append(0).ok());
     std::filesystem::remove(path);
-    REQUIRE(told.store->save(path).ok());
+    REQUIRE(reported.store->save(path).ok());
     const std::uint64_t size = std::filesystem::file_size(path);
     if (first_size == 0) first_size = size;
     CHECK(size <= first_size + 16'384);
@@ -155,12 +155,12 @@ TEST_CASE("definitions: clocks, tracks, facts and problems that come again take 
 TEST_CASE("definitions: what was refused is told in the saved file as it was while live") {
   const OwnFolder folder;
   const std::string path = folder.file("refused.accel");
-  Told told;
-  REQUIRE(told.append(0).ok());
-  Schema counter = told.schema;
+  Reported reported;
+  REQUIRE(reported.append(0).ok());
+  Schema counter = reported.schema;
   counter.kind = EventKind::counter;
-  for (int i = 0; i < 3; ++i) REQUIRE(told.define(counter));
-  REQUIRE(told.store->save(path).ok());
+  for (int i = 0; i < 3; ++i) REQUIRE(reported.define(counter));
+  REQUIRE(reported.store->save(path).ok());
   const auto opened = Store::open(path);
   REQUIRE(opened.ok());
   const auto snapshot = (*opened)->snapshot();
@@ -170,88 +170,88 @@ TEST_CASE("definitions: what was refused is told in the saved file as it was whi
 }
 
 TEST_CASE("definitions: lanes, tracks and tables beyond the limit are left out with what belongs to them") {
-  Told told;
+  Reported reported;
   // As many lanes as fit, in as many scopes as that takes.
-  std::uint32_t scope = told.scope;
+  std::uint32_t scope = reported.scope;
   std::size_t lanes = 1;
   std::uint32_t next = 1;
   while (lanes < Limits::kLanes) {
     if (next > kMaxLocalNumber) {
-      scope = told.store->new_scope();
+      scope = reported.store->new_scope();
       next = 0;
-      REQUIRE(told.store->define(scope, told.schema).ok());
-      REQUIRE(told.store->define(scope, Track{.number = 0, .name = "t", .schema = 0}).ok());
+      REQUIRE(reported.store->define(scope, reported.schema).ok());
+      REQUIRE(reported.store->define(scope, Track{.number = 0, .name = "t", .schema = 0}).ok());
     }
-    REQUIRE(told.store->define(scope, Lane{next++, 0, 1}).ok());
+    REQUIRE(reported.store->define(scope, Lane{next++, 0, 1}).ok());
     ++lanes;
   }
-  scope = told.store->new_scope();
-  REQUIRE(told.store->define(scope, told.schema).ok());
-  REQUIRE(told.store->define(scope, Track{.number = 0, .name = "t", .schema = 0}).ok());
-  REQUIRE(told.store->define(scope, Lane{7, 0, 0}).ok());
-  CHECK(told.store->snapshot()->lanes.size() == Limits::kLanes);
-  REQUIRE(told.quality("definitions_left_out") != nullptr);
-  ChunkBuilder builder(told.schema, 7);
+  scope = reported.store->new_scope();
+  REQUIRE(reported.store->define(scope, reported.schema).ok());
+  REQUIRE(reported.store->define(scope, Track{.number = 0, .name = "t", .schema = 0}).ok());
+  REQUIRE(reported.store->define(scope, Lane{7, 0, 0}).ok());
+  CHECK(reported.store->snapshot()->lanes.size() == Limits::kLanes);
+  REQUIRE(reported.quality("definitions_left_out") != nullptr);
+  ChunkBuilder builder(reported.schema, 7);
   builder.append(0, 10, 0);
-  CHECK(told.store->append(scope, builder.seal()).ok());
-  REQUIRE(told.quality("lanes_left_out") != nullptr);
-  CHECK(told.quality("lanes_left_out")->count == 1);
+  CHECK(reported.store->append(scope, builder.seal()).ok());
+  REQUIRE(reported.quality("lanes_left_out") != nullptr);
+  CHECK(reported.quality("lanes_left_out")->count == 1);
   // A lane costs little until it is used, and is counted.
-  const StoreStatus status = told.store->status();
+  const StoreStatus status = reported.store->status();
   CHECK(status.memory_bytes > Limits::kLanes * 1'000);
   CHECK(status.memory_bytes < Limits::kLanes * 4'000);
 }
 
 TEST_CASE("definitions: tracks, facts, problems and strings in great numbers are found at once, and limited") {
-  Told told;
+  Reported reported;
   for (std::uint32_t i = 0; i < 30'000; ++i) {
-    REQUIRE(told.define(MetaEntry{"key " + std::to_string(i), "v"}));
-    REQUIRE(told.define(QualityEntry{QualityKind("bad_records"), 1, "place " + std::to_string(i)}));
-    REQUIRE(told.define(StringBatch{3 + i, {"name " + std::to_string(i)}}));
-    REQUIRE(told.define(SourceFile{"file" + std::to_string(i), "x"}));
+    REQUIRE(reported.define(MetaEntry{"key " + std::to_string(i), "v"}));
+    REQUIRE(reported.define(QualityEntry{QualityKind("bad_records"), 1, "place " + std::to_string(i)}));
+    REQUIRE(reported.define(StringBatch{3 + i, {"name " + std::to_string(i)}}));
+    REQUIRE(reported.define(SourceFile{"file" + std::to_string(i), "x"}));
   }
-  const auto snapshot = told.store->snapshot();
+  const auto snapshot = reported.store->snapshot();
   CHECK(snapshot->meta.size() == 30'000);
   CHECK(snapshot->sources.size() == 30'000);
   CHECK(snapshot->quality.size() == Limits::kProblems);
   CHECK(snapshot->quality.back().kind == "further_problems");
   CHECK(snapshot->quality.back().count == 30'000 - (Limits::kProblems - 1));
-  CHECK(snapshot->strings->session_id(told.scope, 30'002) != 0);
+  CHECK(snapshot->strings->session_id(reported.scope, 30'002) != 0);
 }
 
 TEST_CASE("definitions: texts count in the memory of a session and keep within its budget") {
-  Told told({.memory_budget_bytes = 1ULL << 20, .spill_directory = {}});
-  const std::uint64_t before = told.store->status().memory_bytes;
+  Reported reported({.memory_budget_bytes = 1ULL << 20, .spill_directory = {}});
+  const std::uint64_t before = reported.store->status().memory_bytes;
   for (StringId i = 0; i < 100; ++i) {
-    REQUIRE(told.define(StringBatch{3 + i, {std::to_string(i) + std::string(Limits::kString - 8, 'A')}}));
+    REQUIRE(reported.define(StringBatch{3 + i, {std::to_string(i) + std::string(Limits::kString - 8, 'A')}}));
   }
-  REQUIRE(told.quality("names_left_out") != nullptr);
-  CHECK(told.quality("names_left_out")->count >= 30);
-  CHECK(told.store->snapshot()->strings->memory_bytes() <= Limits::kLeastTexts + (1U << 20));
-  CHECK(told.store->status().memory_bytes >= before + (60ULL << 20));
+  REQUIRE(reported.quality("names_left_out") != nullptr);
+  CHECK(reported.quality("names_left_out")->count >= 30);
+  CHECK(reported.store->snapshot()->strings->memory_bytes() <= Limits::kLeastTexts + (1U << 20));
+  CHECK(reported.store->status().memory_bytes >= before + (60ULL << 20));
   // What comes then is left out, and the session goes on.
-  CHECK(told.define(SourceFile{"late.py", std::string(4U << 20, 'x')}));
-  CHECK(told.store->snapshot()->sources.empty());
-  REQUIRE(told.quality("definitions_left_out") != nullptr);
-  CHECK(told.append(0).ok());
+  CHECK(reported.define(SourceFile{"late.py", std::string(4U << 20, 'x')}));
+  CHECK(reported.store->snapshot()->sources.empty());
+  REQUIRE(reported.quality("definitions_left_out") != nullptr);
+  CHECK(reported.append(0).ok());
 }
 
 TEST_CASE("definitions: long names, long values and many columns are cut and told") {
-  Told told;
+  Reported reported;
   Schema wide{.number = 1, .name = std::string(10'000, 'n')};
   for (int i = 0; i < 100'000; ++i) wide.columns.push_back({.name = "c" + std::to_string(i)});
-  CHECK(told.define(wide));
-  CHECK(told.define(MetaEntry{"key", std::string(3U << 20, 'v')}));
-  const auto snapshot = told.store->snapshot();
+  CHECK(reported.define(wide));
+  CHECK(reported.define(MetaEntry{"key", std::string(3U << 20, 'v')}));
+  const auto snapshot = reported.store->snapshot();
   REQUIRE(snapshot->schemas.size() == 2);
   CHECK(snapshot->schemas[1]->columns.size() == Limits::kColumns);
   CHECK(snapshot->schemas[1]->name.size() == Limits::kName);
   CHECK(snapshot->meta_value("key").size() == Limits::kValue);
-  REQUIRE(told.quality("columns_left_out") != nullptr);
-  CHECK(told.quality("columns_left_out")->count == 100'000 - Limits::kColumns);
-  REQUIRE(told.quality("texts_cut") != nullptr);
+  REQUIRE(reported.quality("columns_left_out") != nullptr);
+  CHECK(reported.quality("columns_left_out")->count == 100'000 - Limits::kColumns);
+  REQUIRE(reported.quality("texts_cut") != nullptr);
   // A source that writes more columns than a chunk has writes those that it has.
-  StoreSink sink(*told.store);
+  StoreSink sink(*reported.store);
   SessionWriter writer(sink);
   wide.columns.resize(1'000);
   const SchemaNumber schema = writer.add_schema(wide);
@@ -259,12 +259,12 @@ TEST_CASE("definitions: long names, long values and many columns are cut and tol
   Row row = writer.begin_event(track, 0, 5, writer.intern("x"));
   for (std::size_t i = 0; i < 1'000; ++i) row.integer(i, static_cast<std::int64_t>(i));
   REQUIRE(writer.finish().ok());
-  CHECK(told.store->snapshot()->event_count == 1);
+  CHECK(reported.store->snapshot()->event_count == 1);
 }
 
 TEST_CASE("definitions: numbers beyond those of a source are refused") {
-  Told told;
-  CHECK_FALSE(told.define(Lane{kMaxLocalNumber + 1, 0, 0}));
-  CHECK_FALSE(told.define(Track{.number = kNone, .name = "none", .schema = 0}));
-  CHECK_FALSE(told.define(Schema{.number = 1U << 20}));
+  Reported reported;
+  CHECK_FALSE(reported.define(Lane{kMaxLocalNumber + 1, 0, 0}));
+  CHECK_FALSE(reported.define(Track{.number = kNone, .name = "none", .schema = 0}));
+  CHECK_FALSE(reported.define(Schema{.number = 1U << 20}));
 }

@@ -116,13 +116,13 @@ TEST_CASE("stretches of name totals equal the sums of their chunks") {
   }
   const NameTotals::Counts counts = totals.counts();
   std::size_t span = 1;
-  std::size_t kept = 0;
+  std::size_t retained = 0;
   for (std::size_t level = 0; level < 4; ++level, span *= NameTotals::kFanout) {
     REQUIRE(counts.stretches[level] == 150 / span);
     for (std::size_t i = 0; i < counts.stretches[level]; ++i) {
       const NameTotals::Stretch stretch = totals.stretch(level, i);
-      if (!stretch.kept) continue;
-      ++kept;
+      if (!stretch.retained) continue;
+      ++retained;
       std::map<StringId, NameTotal> expected;
       for (std::size_t c = i * span; c < (i + 1) * span; ++c) {
         for (const auto& [name, total] : chunks[c]) {
@@ -139,7 +139,7 @@ TEST_CASE("stretches of name totals equal the sums of their chunks") {
       CHECK(wrong == 0);
     }
   }
-  CHECK(kept > 100);
+  CHECK(retained > 100);
 }
 
 TEST_CASE("snapshots, reads and a save see whole chunks while a source is writing") {

@@ -54,7 +54,7 @@ void die_while_writing(const std::string& path) {
   std::filesystem::remove(work);
 }
 
-bool says_that_it_lies_there(const std::string& path) {
+bool states_that_it_lies_there(const std::string& path) {
   const auto store = std::move(Store::open(path)).value();
   for (const QualityEntry& entry : store->snapshot()->quality) {
     if (entry.kind == "journal_beside") return store->is_read_only();
@@ -101,7 +101,7 @@ TEST_CASE("a session moved to where a journal was left is opened unchanged, and 
   std::filesystem::rename(moved, path);
   const std::string whole = bytes_of_file(path);
   CHECK(events_in(path) == events);
-  CHECK(says_that_it_lies_there(path));
+  CHECK(states_that_it_lies_there(path));
   CHECK(bytes_of_file(path) == whole);
   CHECK(std::filesystem::exists(path + "-journal"));
   // Neither do tags and names change it, nor are they read from anywhere else.
@@ -149,7 +149,7 @@ TEST_CASE("no journal, log or link that was put beside a session changes it") {
     CAPTURE(suffix);
     CAPTURE(bytes.size());
     std::ofstream(path + suffix, std::ios::binary) << bytes;
-    CHECK(says_that_it_lies_there(path));
+    CHECK(states_that_it_lies_there(path));
     CHECK(events_in(path) == events);
     CHECK(bytes_of_file(path) == whole);
     CHECK(bytes_of_file(path + suffix) == bytes);

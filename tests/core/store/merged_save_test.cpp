@@ -283,8 +283,8 @@ TEST_CASE("a session with a damaged chunk is saved as it is, and one of a newer 
                                      "UPDATE chunk SET payload = CAST(substr(payload, 1, 200) || x'ff00ff00' || "
                                      "substr(payload, 205) AS BLOB) WHERE id = 7");
   CHECK(after == before);
-  const auto [all, kept] = saved("newer.accel", "CREATE TABLE later(x); INSERT INTO later VALUES(42)");
-  CHECK(kept == all);
+  const auto [all, retained] = saved("newer.accel", "CREATE TABLE later(x); INSERT INTO later VALUES(42)");
+  CHECK(retained == all);
   Result<std::unique_ptr<Database>> file = Database::open(folder.file("newer.accel"), OpenMode::read_only);
   REQUIRE(file.ok());
   CHECK((*file)->integer("SELECT x FROM later").value() == 42);

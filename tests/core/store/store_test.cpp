@@ -309,11 +309,11 @@ TEST_CASE("a memory budget whose folder cannot be written costs nothing, is told
   std::uint64_t events = write_session(*std::make_unique<StoreSink>(store), 6, 60000).events;
   CHECK(store.status().in_memory);
   CHECK(store.snapshot()->event_count == events);
-  const auto told = [](const Snapshot& snapshot) {
+  const auto reported = [](const Snapshot& snapshot) {
     return std::count_if(snapshot.quality.begin(), snapshot.quality.end(),
                          [](const QualityEntry& entry) { return entry.kind == "spill_failed"; });
   };
-  CHECK(told(*store.snapshot()) == 1);
+  CHECK(reported(*store.snapshot()) == 1);
 
   std::filesystem::create_directory(options.spill_directory);
   const auto patience = std::chrono::steady_clock::now() + test::kPatience;
@@ -331,7 +331,7 @@ TEST_CASE("a memory budget whose folder cannot be written costs nothing, is told
   Result<std::unique_ptr<Store>> opened = Store::open(folder.file("saved.accel"));
   REQUIRE(opened.ok());
   CHECK((*opened)->snapshot()->event_count == events);
-  CHECK(told(*(*opened)->snapshot()) == 1);
+  CHECK(reported(*(*opened)->snapshot()) == 1);
 }
 
 TEST_CASE("what was lost or came twice while a capture ran is told in the saved file as well") {

@@ -121,7 +121,7 @@ inline std::vector<capture::wire::Frame> live_frames() {
 }
 
 // The checksums of a record or chunk as they are after a change.
-inline void mend_checksums(capture::wire::Frame& frame) {
+inline void repair_checksums(capture::wire::Frame& frame) {
   Bytes& body = frame.body;
   if (frame.header.type == capture::wire::FrameType::chunk) {
     if (body.size() < sizeof(ChunkHeader)) return;
@@ -184,7 +184,7 @@ void change(std::vector<capture::wire::Frame>& frames, Next next) {
       return;
     }
   }
-  mend_checksums(frame);
+  repair_checksums(frame);
 }
 
 class StoreSinks final : public capture::ingest::SinkProvider {

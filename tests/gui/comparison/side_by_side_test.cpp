@@ -130,10 +130,10 @@ TEST_CASE("side by side: an event that is clicked below is told of, and one abov
     REQUIRE(side.selected.has_value());
   };
   click_in("timeline_below.canvas", *tab.beside);
-  CHECK(tab.beside_in_hand);
+  CHECK(tab.beside_in_progress);
   CHECK_FALSE(tab.selected.has_value());
   click_in("timeline.canvas", tab);
-  CHECK_FALSE(tab.beside_in_hand);
+  CHECK_FALSE(tab.beside_in_progress);
 }
 
 TEST_CASE("side by side: the difference is explained as a waterfall, and a term leads to its events in both") {

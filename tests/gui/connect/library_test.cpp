@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "app/library/library.h"
-#include "app/session/kept_beside.h"
+#include "app/session/retained_beside.h"
 #include "capture/sim/output/simulator.h"
 #include "core/store/overlay.h"
 #include "tests/gui/viewer.h"

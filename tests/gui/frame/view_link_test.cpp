@@ -91,9 +91,9 @@ TEST_CASE_FIXTURE(ChosenView, "links: what another session cannot show is told, 
   CHECK(tab().view == ViewRange{1'050, 3'100.5});
   CHECK(tab().choices.filter.tracks.empty());
   CHECK_FALSE(tab().selected);
-  for (const char* told : {"range lies outside", "lanes of the view's filter", "GELU, is not in this session",
-                           "\"new\" is of a newer version"}) {
-    CHECK_MESSAGE(shell.shows(told), told);
+  for (const char* reported : {"range lies outside", "lanes of the view's filter", "GELU, is not in this session",
+                               "\"new\" is of a newer version"}) {
+    CHECK_MESSAGE(shell.shows(reported), reported);
   }
 }
 

@@ -124,8 +124,8 @@ TEST_CASE("answer rows: the order is SQL's, equal rows stay as they came, and th
   std::vector<std::uint32_t> expected;
   for (std::uint32_t place = 0; place < up.rows.size(); ++place) {
     const SqlValue& value = result->at(up.rows[place], 1);
-    const bool says_it = std::holds_alternative<std::string>(value) && std::get<std::string>(value) == "cX";
-    if (says_it) expected.push_back(place);
+    const bool states_it = std::holds_alternative<std::string>(value) && std::get<std::string>(value) == "cX";
+    if (states_it) expected.push_back(place);
   }
   CHECK(!expected.empty());
   CHECK(found.matching == expected);

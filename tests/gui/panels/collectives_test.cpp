@@ -30,7 +30,7 @@ struct CollectivesViewer : Viewer {
     app.layout().maximise("collectives");
     REQUIRE(wait_for([&] { return shell.find("collectives.map") != nullptr; }));
   }
-  [[nodiscard]] bool says(const std::string& text) const {
+  [[nodiscard]] bool contains_words(const std::string& text) const {
     return shell.visible_text().find(text) != std::string::npos;
   }
   // Where a rank's line and an instance's column meet.
@@ -52,23 +52,23 @@ struct CollectivesViewer : Viewer {
 
 TEST_CASE("collectives panel: the planted straggler is named with the time that others waited, and why") {
   CollectivesViewer viewer({.straggler = 3});
-  CHECK(viewer.says("Rank 3 (host 0) is the straggler: last in "));
-  CHECK(viewer.says("All others wait 1."));
-  CHECK(viewer.says("mlp bwd takes 1.2"));
-  CHECK(viewer.says("all ranks share one clock"));
+  CHECK(viewer.contains_words("Rank 3 (host 0) is the straggler: last in "));
+  CHECK(viewer.contains_words("All others wait 1."));
+  CHECK(viewer.contains_words("mlp bwd takes 1.2"));
+  CHECK(viewer.contains_words("all ranks share one clock"));
   CHECK(viewer.shell.find("collectives.operations.row.0") != nullptr);
   CHECK(viewer.shell.find("collectives.ranks.row.7") != nullptr);
 }
 
 TEST_CASE("collectives panel: no rank is blamed where none is late, and clocks apart are told of") {
   CollectivesViewer viewer({.clock_skew_ns = 20'000}, 16);
-  CHECK(viewer.says("No rank is a straggler."));
-  CHECK(viewer.says("clocks set by 48 collectives; residual"));
+  CHECK(viewer.contains_words("No rank is a straggler."));
+  CHECK(viewer.contains_words("clocks set by 48 collectives; residual"));
   REQUIRE(viewer.shell.click("collectives.clocks"));
   viewer.shell.frame(2);
   REQUIRE(viewer.shell.click("collectives.clocks.1"));
-  CHECK(viewer.wait_for([&] { return viewer.says("clocks as recorded; residual"); }));
-  CHECK(viewer.says("Every difference is below the residual of the clocks."));
+  CHECK(viewer.wait_for([&] { return viewer.contains_words("clocks as recorded; residual"); }));
+  CHECK(viewer.contains_words("Every difference is below the residual of the clocks."));
 }
 
 TEST_CASE("collectives panel: a click on a column selects the instance's events, and the timeline goes there") {
@@ -91,13 +91,13 @@ TEST_CASE("collectives panel: a click on a column selects the instance's events,
   viewer.app.layout().restore();
   REQUIRE(viewer.shell.settle());
   CHECK(viewer.shell.find("timeline.operation") != nullptr);
-  CHECK(viewer.says("#10 first in"));
-  CHECK(viewer.says("skew "));
+  CHECK(viewer.contains_words("#10 first in"));
+  CHECK(viewer.contains_words("skew "));
   viewer.app.layout().maximise("collectives");
   REQUIRE(viewer.shell.settle());
-  CHECK(viewer.says("Arrivals in #10"));
-  CHECK(viewer.says("7 wait "));
-  CHECK(viewer.says("Durations of "));
+  CHECK(viewer.contains_words("Arrivals in #10"));
+  CHECK(viewer.contains_words("7 wait "));
+  CHECK(viewer.contains_words("Durations of "));
   viewer.app.layout().restore();
   REQUIRE(viewer.shell.settle());
   // Without a selection the mark goes too.
@@ -121,26 +121,26 @@ TEST_CASE("collectives panel: the card says when a rank came, and what others wa
   CollectivesViewer viewer({.straggler = 3});
   viewer.shell.move(viewer.cell(10, 48, 3, 8));
   viewer.shell.wait(0.5);
-  CHECK(viewer.wait_for([&] { return viewer.says("#10, rank 3"); }));
-  CHECK(viewer.says("Arrives"));
-  CHECK(viewer.says("Median of the others"));
-  CHECK(viewer.says("Bus bandwidth"));
+  CHECK(viewer.wait_for([&] { return viewer.contains_words("#10, rank 3"); }));
+  CHECK(viewer.contains_words("Arrives"));
+  CHECK(viewer.contains_words("Median of the others"));
+  CHECK(viewer.contains_words("Bus bandwidth"));
 }
 
 TEST_CASE("collectives panel: the timeline shows a few ranks, one, or all again") {
   CollectivesViewer viewer({.straggler = 37}, 64);
-  CHECK(viewer.says("All 64 ranks shown"));
+  CHECK(viewer.contains_words("All 64 ranks shown"));
   viewer.choose("few");
-  CHECK(viewer.says("4 of 64 ranks shown"));
+  CHECK(viewer.contains_words("4 of 64 ranks shown"));
   CHECK(viewer.tab().choices.rows.only.size() == 8);  // two tracks each
   viewer.shell.click(viewer.cell(2, 48, 37, 64));
   viewer.shell.frame(3);
   viewer.choose("one");
-  CHECK(viewer.says("1 of 64 ranks shown"));
+  CHECK(viewer.contains_words("1 of 64 ranks shown"));
   viewer.app.layout().restore();
   REQUIRE(viewer.shell.settle());
-  CHECK(viewer.says("Compute"));
-  CHECK_FALSE(viewer.says("rank 36"));
+  CHECK(viewer.contains_words("Compute"));
+  CHECK_FALSE(viewer.contains_words("rank 36"));
   viewer.app.layout().maximise("collectives");
   REQUIRE(viewer.shell.settle());
   viewer.choose("all");
@@ -163,7 +163,7 @@ TEST_CASE("collectives panel: a rank opens in a tab of its own, with its rows an
 TEST_CASE("collectives panel: a rank that is missing has a hatched row, and its absence is said") {
   CollectivesViewer viewer({.straggler = 3, .missing = 5});
   CHECK(viewer.shell.find("collectives.missing.5") != nullptr);
-  CHECK(viewer.says("1 of 8 ranks is not in the session"));
+  CHECK(viewer.contains_words("1 of 8 ranks is not in the session"));
   viewer.shell.click(viewer.cell(4, 48, 5, 8));
   viewer.shell.frame(3);
   REQUIRE(viewer.tab().operation);
@@ -172,13 +172,14 @@ TEST_CASE("collectives panel: a rank that is missing has a hatched row, and its 
 
 TEST_CASE("collectives panel: one operation is chosen, and measures change what the map says") {
   CollectivesViewer viewer({.straggler = 3});
-  CHECK(viewer.says("after the first"));
+  CHECK(viewer.contains_words("after the first"));
   REQUIRE(viewer.shell.click("collectives.measure.2"));
-  CHECK(viewer.wait_for([&] { return viewer.says("waiting for the last"); }));
+  CHECK(viewer.wait_for([&] { return viewer.contains_words("waiting for the last"); }));
   REQUIRE(viewer.shell.click("collectives.operations_of"));
   viewer.shell.frame(2);
   REQUIRE(viewer.shell.click("collectives.operations_of.2"));
-  CHECK(viewer.wait_for([&] { return viewer.says(" collectives.") && !viewer.says(" of 48 collectives."); }));
+  CHECK(viewer.wait_for(
+      [&] { return viewer.contains_words(" collectives.") && !viewer.contains_words(" of 48 collectives."); }));
 }
 
 TEST_CASE("collectives panel: a session without collectives says what would bring them") {
@@ -234,7 +235,7 @@ struct LiveRanks : Viewer {
     }
     writer.flush();
   }
-  [[nodiscard]] bool says(const std::string& text) const {
+  [[nodiscard]] bool contains_words(const std::string& text) const {
     return shell.visible_text().find(text) != std::string::npos;
   }
 };
@@ -243,12 +244,12 @@ struct LiveRanks : Viewer {
 
 TEST_CASE("collectives panel: while a capture grows nothing flickers, and what was chosen and scrolled to stays") {
   LiveRanks viewer;
-  REQUIRE(viewer.frames_until([&] { return viewer.says("last in 20 of 20"); }));
+  REQUIRE(viewer.frames_until([&] { return viewer.contains_words("last in 20 of 20"); }));
   const render::Rect map = *viewer.shell.find("collectives.map");
   viewer.shell.click({map.x0 + map.width() * (6.5F / 20), map.y0 + map.height() * (2.5F / 8)});
   viewer.shell.frame(3);
-  REQUIRE(viewer.says("Arrivals in #6"));
-  REQUIRE(viewer.says("Only rank 2") == false);
+  REQUIRE(viewer.contains_words("Arrivals in #6"));
+  REQUIRE(viewer.contains_words("Only rank 2") == false);
   std::size_t lacking = 0, stale = 0, unchosen = 0, answers = 0;
   std::string last;
   for (int round = 0; round < 6; ++round) {
@@ -259,9 +260,9 @@ TEST_CASE("collectives panel: while a capture grows nothing flickers, and what w
           viewer.shell.find("collectives.map") == nullptr || viewer.shell.find("collectives.ranks.row.7") == nullptr
               ? 1
               : 0;
-      stale += viewer.says("updating ...") ? 1 : 0;
-      unchosen += viewer.says("Arrivals in #6") ? 0 : 1;
-      return viewer.says(wanted);
+      stale += viewer.contains_words("updating ...") ? 1 : 0;
+      unchosen += viewer.contains_words("Arrivals in #6") ? 0 : 1;
+      return viewer.contains_words(wanted);
     }));
     ++answers;
   }
@@ -272,18 +273,18 @@ TEST_CASE("collectives panel: while a capture grows nothing flickers, and what w
   // The rank that was chosen is still the one that the menu speaks of.
   REQUIRE(viewer.shell.click("collectives.shown"));
   viewer.shell.frame(2);
-  CHECK(viewer.says("Only rank 2"));
+  CHECK(viewer.contains_words("Only rank 2"));
 }
 
 TEST_CASE("collectives panel: a filter hides parts, and neither ranks nor who was last are forgotten") {
   CollectivesViewer viewer({.straggler = 3});
-  REQUIRE(viewer.says("Rank 3 (host 0) is the straggler"));
+  REQUIRE(viewer.contains_words("Rank 3 (host 0) is the straggler"));
   viewer.tab().change([&](ViewChoices& choices) { choices.filter.terms = {{"device~/rank [0-2] /"}}; });
-  REQUIRE(viewer.wait_for([&] { return viewer.says("the filter hides 5 of 8 ranks"); }));
-  CHECK_FALSE(viewer.says("not in the session"));
-  CHECK(viewer.says("Rank 3 (host 0) is the straggler"));
+  REQUIRE(viewer.wait_for([&] { return viewer.contains_words("the filter hides 5 of 8 ranks"); }));
+  CHECK_FALSE(viewer.contains_words("not in the session"));
+  CHECK(viewer.contains_words("Rank 3 (host 0) is the straggler"));
   CHECK(viewer.shell.find("collectives.missing.5") == nullptr);
-  CHECK(viewer.says("All 8 ranks shown"));
+  CHECK(viewer.contains_words("All 8 ranks shown"));
 }
 
 TEST_CASE("collectives panel: a click on an operation selects all of its events") {

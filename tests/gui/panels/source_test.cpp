@@ -311,7 +311,7 @@ TEST_CASE("source: the instruction listing is in the order of the program, of th
 
 TEST_CASE("source: the lit line opens in the user's editor, whose command is asked for first") {
   NoTextViewer viewer;
-  const std::string file = viewer.folder.file("kernel.py"), told = viewer.folder.file("told");
+  const std::string file = viewer.folder.file("kernel.py"), reported = viewer.folder.file("told");
   write_file(file, "x = 1\n");
   viewer.tab().selected_source = file + ":7";
   viewer.shell.frame(2);
@@ -319,10 +319,10 @@ TEST_CASE("source: the lit line opens in the user's editor, whose command is ask
   viewer.shell.frame(3);
   INFO(viewer.tab().selected_source, viewer.shell.visible_text());
   CHECK(viewer.shell.shows("Command of the editor"));
-  viewer.shell.type("touch '" + told + "-{line}'");
+  viewer.shell.type("touch '" + reported + "-{line}'");
   viewer.shell.frame(2);
   viewer.shell.key(Key::enter);
   viewer.shell.frame(3);
   viewer.shell.key(Key::f4);
-  REQUIRE(viewer.wait_for([&] { return std::filesystem::exists(told + "-7"); }));
+  REQUIRE(viewer.wait_for([&] { return std::filesystem::exists(reported + "-7"); }));
 }

@@ -5,15 +5,15 @@
 #include <cmath>
 #include <random>
 
-#include "tests/render/timeline/hand_made_lane.h"
+#include "tests/render/timeline/manual_lane.h"
 
 namespace accelscope::render {
 namespace {
 
-using test::HandMadeLane;
+using test::ManualLane;
 
 TEST_CASE("a counter holds each value until its next sample, also from left of the view") {
-  HandMadeLane lane(std::vector<WindowSample>{{0, 5}, {1000, 20}, {1500, 10}});
+  ManualLane lane(std::vector<WindowSample>{{0, 5}, {1000, 20}, {1500, 10}});
   CounterStrip strip;
   build_counter_strip(lane.snapshot(), &lane, {500, 2500, 200}, strip);
   CHECK(strip.last[0] == 5);
@@ -26,7 +26,7 @@ TEST_CASE("a counter holds each value until its next sample, also from left of t
 }
 
 TEST_CASE("before its first sample a counter has no value, not zero") {
-  HandMadeLane lane(std::vector<WindowSample>{{1000, 7}});
+  ManualLane lane(std::vector<WindowSample>{{1000, 7}});
   CounterStrip strip;
   build_counter_strip(lane.snapshot(), &lane, {0, 2000, 100}, strip);
   CHECK(std::isnan(strip.last[10]));
@@ -37,7 +37,7 @@ TEST_CASE("before its first sample a counter has no value, not zero") {
 TEST_CASE("a single high sample among many keeps its pixel at every zoom") {
   std::vector<WindowSample> samples;
   for (int i = 0; i < 100'000; ++i) samples.push_back({i * 10, i == 54'321 ? 100.0 : 1.0});
-  HandMadeLane lane(std::move(samples));
+  ManualLane lane(std::move(samples));
   for (double span = 1e6; span > 100; span /= 4) {
     const TimeView view{543'210 - span / 2, 543'210 + span / 2, 800};
     CounterStrip strip;
@@ -55,7 +55,7 @@ TEST_CASE("the mean of a counter is by time, for random samples and views") {
     samples.push_back({at, static_cast<double>(random() % 100)});
     at += 1 + static_cast<std::int64_t>(random() % 1000);
   }
-  HandMadeLane lane(samples);
+  ManualLane lane(samples);
   for (int round = 0; round < 30; ++round) {
     const double begin = static_cast<double>(random() % static_cast<unsigned>(at / 2));
     const double span = static_cast<double>(100 + random() % static_cast<unsigned>(at / 2 - 100));

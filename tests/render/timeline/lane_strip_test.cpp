@@ -6,18 +6,18 @@
 #include <cmath>
 #include <random>
 
-#include "tests/render/timeline/hand_made_lane.h"
+#include "tests/render/timeline/manual_lane.h"
 
 namespace accelscope::render {
 namespace {
 
-using test::HandMadeLane;
+using test::ManualLane;
 
 [[nodiscard]] WindowEvent event(std::int64_t begin, std::int64_t duration, std::uint8_t slot = 0, bool waits = false) {
   return {begin, begin + duration, 1, slot, waits};
 }
 
-[[nodiscard]] LaneStrip strip_of(HandMadeLane& lane, const TimeView& view, bool with_windows = true) {
+[[nodiscard]] LaneStrip strip_of(ManualLane& lane, const TimeView& view, bool with_windows = true) {
   LaneStrip strip;
   LaneStripBuilder builder;
   builder.build(lane.snapshot(), with_windows ? &lane : nullptr, view, strip);
@@ -56,7 +56,7 @@ struct Naive {
   double busy = 0;
 };
 
-[[nodiscard]] Naive draw_naively(const HandMadeLane& lane, const TimeView& view) {
+[[nodiscard]] Naive draw_naively(const ManualLane& lane, const TimeView& view) {
   Naive naive;
   naive.cover.assign(static_cast<std::size_t>(view.width), 0);
   for (const WindowEvent& each : lane.events()) {
@@ -75,7 +75,7 @@ struct Naive {
   return naive;
 }
 
-void check_against_naive(const LaneStrip& strip, const HandMadeLane& lane, const TimeView& view) {
+void check_against_naive(const LaneStrip& strip, const ManualLane& lane, const TimeView& view) {
   const Naive naive = draw_naively(lane, view);
   // Nodes of two pixels smear and blocks are rounded: time may move by a few pixels but none is lost or made.
   double moved = 0;
@@ -88,7 +88,7 @@ void check_against_naive(const LaneStrip& strip, const HandMadeLane& lane, const
   CHECK(strip.busy_share * view.width == doctest::Approx(naive.busy).epsilon(0.02).scale(4));
 }
 
-void check_nothing_is_lost(const LaneStrip& strip, const HandMadeLane& lane, const TimeView& view) {
+void check_nothing_is_lost(const LaneStrip& strip, const ManualLane& lane, const TimeView& view) {
   for (std::size_t i = 0; i < lane.events().size(); ++i) {
     const WindowEvent& each = lane.events()[i];
     const double x0 = view.x(static_cast<double>(lane.snapshot().clock->to_ns(each.begin_ticks)));
@@ -106,7 +106,7 @@ void check_nothing_is_lost(const LaneStrip& strip, const HandMadeLane& lane, con
 }
 
 TEST_CASE("a lone event of 1 ns is one lit pixel at every zoom") {
-  HandMadeLane lane({event(500'000'000, 1, 3)});
+  ManualLane lane({event(500'000'000, 1, 3)});
   for (double span = 1e9; span > 20; span /= 3) {
     const TimeView view{5e8 - span / 3, 5e8 + span / 3 * 2, 1600};
     const LaneStrip strip = strip_of(lane, view);
@@ -127,7 +127,7 @@ TEST_CASE("a lone instant between thousands of events is still lit") {
   for (int i = 0; i < 5000; ++i) events.push_back(event(i * 10, 5));
   events.push_back(event(1'000'000, 0, 7));
   for (int i = 0; i < 5000; ++i) events.push_back(event(2'000'000 + i * 10, 5));
-  HandMadeLane lane(std::move(events));
+  ManualLane lane(std::move(events));
   const TimeView view{0, 2'050'000, 1600};
   CHECK(lit(strip_of(lane, view), static_cast<int>(view.x(1'000'000))));
 }
@@ -135,7 +135,7 @@ TEST_CASE("a lone instant between thousands of events is still lit") {
 TEST_CASE("the strip agrees with drawing every event, for random lanes and views") {
   std::mt19937 random(7);
   for (int round = 0; round < 40; ++round) {
-    HandMadeLane lane(random_events(random, 1 + random() % 6000));
+    ManualLane lane(random_events(random, 1 + random() % 6000));
     const double end = static_cast<double>(lane.events().back().end_ticks + 1);
     for (int zoom = 0; zoom < 8; ++zoom) {
       const double span = end / std::pow(6.0, zoom);
@@ -155,7 +155,7 @@ TEST_CASE("the strip agrees with drawing every event, for random lanes and views
 
 TEST_CASE("without decoded windows nothing is lost either") {
   std::mt19937 random(11);
-  HandMadeLane lane(random_events(random, 4000));
+  ManualLane lane(random_events(random, 4000));
   const double end = static_cast<double>(lane.events().back().end_ticks + 1);
   for (int zoom = 0; zoom < 8; ++zoom) {
     const double begin = static_cast<double>(lane.events()[random() % 4000].begin_ticks);
@@ -176,7 +176,7 @@ TEST_CASE("a clock whose rate changes draws like its map") {
   std::vector<WindowEvent> events;
   for (std::int64_t at = 0; at < 9000; at += 20)
     events.push_back(event(at, 3 + static_cast<std::int64_t>(random() % 15)));
-  HandMadeLane lane(std::move(events), ClockMap(clock));
+  ManualLane lane(std::move(events), ClockMap(clock));
   REQUIRE_FALSE(lane.snapshot().clock->is_affine());
   for (const double span : {20000.0, 3000.0, 400.0}) {
     const TimeView view{1500, 1500 + span, 1200};
@@ -190,7 +190,7 @@ TEST_CASE("ticks of a fast clock far from zero keep their pixels") {
   Clock clock;
   clock.ticks_per_ns = 1.4;
   constexpr std::int64_t kFar = 1'000'000'000'000'000;
-  HandMadeLane lane({event(kFar, 140), event(kFar + 280, 140)}, ClockMap(clock));
+  ManualLane lane({event(kFar, 140), event(kFar + 280, 140)}, ClockMap(clock));
   const auto begin = static_cast<double>(lane.snapshot().clock->to_ns(kFar));
   const TimeView view{begin, begin + 400, 400};
   const LaneStrip strip = strip_of(lane, view);
@@ -203,7 +203,7 @@ TEST_CASE("ticks of a fast clock far from zero keep their pixels") {
 TEST_CASE("waiting is not busy, whether narrow or wide") {
   std::vector<WindowEvent> events;
   for (int i = 0; i < 1000; ++i) events.push_back(event(i * 100, 90, 2, true));
-  HandMadeLane lane(std::move(events));
+  ManualLane lane(std::move(events));
   const LaneStrip narrow = strip_of(lane, {0, 100'000, 1000});
   CHECK(narrow.busy_share == 0);
   CHECK(narrow.wait_share == doctest::Approx(0.9).epsilon(0.01));
@@ -219,7 +219,7 @@ TEST_CASE("waiting is not busy, whether narrow or wide") {
 TEST_CASE("a wide slice knows its event, name and edges") {
   std::vector<WindowEvent> events;
   for (int i = 0; i < 300; ++i) events.push_back({i * 100, i * 100 + 60, static_cast<StringId>(i), 4, false});
-  HandMadeLane lane(std::move(events));
+  ManualLane lane(std::move(events));
   const LaneStrip strip = strip_of(lane, {20'050, 20'350, 300});
   REQUIRE(strip.slices.size() == 4);
   CHECK(ordinal_of(strip.slices[0].id) == 200);
@@ -232,7 +232,7 @@ TEST_CASE("a wide slice knows its event, name and edges") {
 TEST_CASE("a dense lane has the mean colour at the strength of its cover") {
   std::vector<WindowEvent> events;
   for (int i = 0; i < 64'000; ++i) events.push_back(event(i * 10, 5, 0));
-  HandMadeLane lane(std::move(events));
+  ManualLane lane(std::move(events));
   const LaneStrip strip = strip_of(lane, {0, 640'000, 500});
   CHECK(strip.busy_share == doctest::Approx(0.5).epsilon(0.01));
   for (const std::uint32_t texel : strip.texels) {
@@ -243,7 +243,7 @@ TEST_CASE("a dense lane has the mean colour at the strength of its cover") {
 
 TEST_CASE("lane strip: a lane that is dimmed as a whole keeps its places and covers, only nearer to the background") {
   std::mt19937 random(5);
-  HandMadeLane lane(random_events(random, 3000));
+  ManualLane lane(random_events(random, 3000));
   const TimeView view{0, static_cast<double>(lane.events().back().end_ticks), 700};
   const LaneStrip plain = strip_of(lane, view);
   LaneShade shade;
@@ -270,7 +270,7 @@ TEST_CASE("lane strip: a lane that is dimmed as a whole keeps its places and cov
 }
 
 TEST_CASE("lane strip: only the bright stretch of time stays bright") {
-  HandMadeLane lane({event(0, 100), event(200, 100), event(400, 100), event(600, 100)});
+  ManualLane lane({event(0, 100), event(200, 100), event(400, 100), event(600, 100)});
   const TimeView view{0, 1000, 1000};
   LaneShade shade;
   shade.bright_begin_ns = 250;

@@ -9,12 +9,12 @@
 #include <thread>
 
 #include "core/chunk/session_writer.h"
-#include "tests/render/timeline/hand_made_lane.h"
+#include "tests/render/timeline/manual_lane.h"
 
 namespace accelscope::render {
 namespace {
 
-using test::HandMadeLane;
+using test::ManualLane;
 
 [[nodiscard]] std::vector<WindowEvent> scattered_events(std::mt19937& random, std::size_t count) {
   std::vector<WindowEvent> events;
@@ -62,7 +62,7 @@ TEST_CASE("the coarse picture of a lane loses no event, at any zoom") {
   std::mt19937 random(21);
   LaneStripBuilder builder;
   for (int round = 0; round < 30; ++round) {
-    HandMadeLane lane(scattered_events(random, 1 + random() % 5000));
+    ManualLane lane(scattered_events(random, 1 + random() % 5000));
     for (int zoom = 0; zoom < 10; ++zoom) {
       const TimeView view = random_view(random, lane.events());
       LaneStrip strip;
@@ -75,7 +75,7 @@ TEST_CASE("the coarse picture of a lane loses no event, at any zoom") {
 }
 
 TEST_CASE("a lone event of 1 ns is lit in the coarse picture, and where the picture of another view is moved to") {
-  HandMadeLane lane({{500'000'000, 500'000'001, 1, 3, false}});
+  ManualLane lane({{500'000'000, 500'000'001, 1, 3, false}});
   LaneStripBuilder builder;
   for (double span = 1e9; span > 20; span /= 3) {
     const TimeView view{5e8 - span / 3, 5e8 + span / 3 * 2, 1600};
@@ -99,7 +99,7 @@ TEST_CASE("a strip that is moved to another view, over the coarse one, loses no 
   std::mt19937 random(22);
   LaneStripBuilder builder;
   for (int round = 0; round < 30; ++round) {
-    HandMadeLane lane(scattered_events(random, 1 + random() % 5000));
+    ManualLane lane(scattered_events(random, 1 + random() % 5000));
     for (int move = 0; move < 12; ++move) {
       const TimeView view = random_view(random, lane.events());
       TimeView other = random_view(random, lane.events());
@@ -117,7 +117,7 @@ TEST_CASE("a strip that is moved to another view, over the coarse one, loses no 
 
 TEST_CASE("a strip moved by whole pixels is the same picture beside where it was") {
   std::mt19937 random(23);
-  HandMadeLane lane(scattered_events(random, 4000));
+  ManualLane lane(scattered_events(random, 4000));
   const double end = static_cast<double>(lane.events().back().end_ticks);
   const TimeView view{0, end, 1000};
   LaneStripBuilder builder;

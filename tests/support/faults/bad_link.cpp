@@ -98,7 +98,7 @@ std::size_t payload_of(const Packet& packet) {
 struct BadLink::Implementation {
   explicit Implementation(const LinkFaults& asked) : faults(asked), random(asked.seed) {}
 
-  void carry() {
+  void embed() {
     while (!stopping) {
       const auto now = Clock::now();
       deliver_waiting(now);
@@ -136,7 +136,7 @@ struct BadLink::Implementation {
 
   void pass(std::size_t to, Packet& packet) {
     const std::lock_guard lock(mutex);
-    ++counts.carried;
+    ++counts.embedded;
     if (chance(faults.lost)) {
       ++counts.lost;
       return;
@@ -161,7 +161,7 @@ struct BadLink::Implementation {
 
   void forge(Packet& packet, std::size_t payload) {
     const std::size_t words = (packet.size() - payload) / 2;
-    if (counts.carried < faults.forged_after || counts.forged >= faults.most_forged || words < 2) return;
+    if (counts.embedded < faults.forged_after || counts.forged >= faults.most_forged || words < 2) return;
     unsigned char* const first = packet.data() + payload + random() % words * 2;
     unsigned char* const second = packet.data() + payload + random() % words * 2;
     if (std::memcmp(first, second, 2) == 0) return;
@@ -197,7 +197,7 @@ struct BadLink::Implementation {
 BadLink::BadLink(const LinkFaults& faults) : impl_(std::make_unique<Implementation>(faults)) {
   impl_->problem = make_end(kAgentHost, kViewerHost, impl_->ends[0]);
   if (impl_->problem.empty()) impl_->problem = make_end(kViewerHost, kAgentHost, impl_->ends[1]);
-  if (impl_->problem.empty()) impl_->carrier = std::thread([this] { impl_->carry(); });
+  if (impl_->problem.empty()) impl_->carrier = std::thread([this] { impl_->embed(); });
 }
 
 BadLink::~BadLink() {

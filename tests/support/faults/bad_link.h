@@ -28,7 +28,7 @@ struct LinkFaults {
 };
 
 struct LinkCounts {
-  std::uint64_t carried = 0, lost = 0, doubled = 0, late = 0, damaged = 0, forged = 0;
+  std::uint64_t embedded = 0, lost = 0, doubled = 0, late = 0, damaged = 0, forged = 0;
 };
 
 class BadLink {

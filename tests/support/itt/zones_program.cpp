@@ -53,7 +53,7 @@ void scoped_zones([[maybe_unused]] bool yes) {
   }
 }
 
-void told_zones() {
+void reported_zones() {
   ZoneScopedN("told");
   ZoneText("some text", 9);
   ZoneTextF("%d of %s", 3, "them");
@@ -178,7 +178,7 @@ int main(int argc, char**) {
   TracyParameterSetup(0, "quality", false, 3);
   (void)on_register;
   scoped_zones(argc > 0);
-  told_zones();
+  reported_zones();
   frames_and_plots();
   locks();
   messages();

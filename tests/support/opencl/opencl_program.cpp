@@ -43,7 +43,7 @@ cl_device_id device = nullptr;
 cl_context context = nullptr;
 cl_program program = nullptr;
 
-void say(const char* what, long long value) { std::printf("%s %lld\n", what, value); }
+void inform(const char* what, long long value) { std::printf("%s %lld\n", what, value); }
 
 bool set_up() {
   cl_uint platforms = 0;
@@ -53,7 +53,7 @@ bool set_up() {
   context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code);
   const char* source = kSource;
   program = clCreateProgramWithSource(context, 1, &source, nullptr, &code);
-  say("build", clBuildProgram(program, 1, &device, "-DUSED=1", nullptr, nullptr));
+  inform("build", clBuildProgram(program, 1, &device, "-DUSED=1", nullptr, nullptr));
   return true;
 }
 
@@ -66,13 +66,13 @@ cl_command_queue make_queue(cl_command_queue_properties flags) {
 cl_kernel make_kernel(const char* name) {
   cl_int code = 0;
   cl_kernel kernel = clCreateKernel(program, name, &code);
-  say(name, code);
+  inform(name, code);
   return kernel;
 }
 
 template <typename Value>
 void set(cl_kernel kernel, cl_uint index, const Value& value) {
-  if (clSetKernelArg(kernel, index, sizeof value, &value) != CL_SUCCESS) say("argument", index);
+  if (clSetKernelArg(kernel, index, sizeof value, &value) != CL_SUCCESS) inform("argument", index);
 }
 
 void launch(cl_command_queue queue, cl_kernel kernel, std::size_t global, std::size_t local = 0,
@@ -80,28 +80,28 @@ void launch(cl_command_queue queue, cl_kernel kernel, std::size_t global, std::s
   const cl_int code =
       clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &global, local == 0 ? nullptr : &local,
                              static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), event);
-  if (code != CL_SUCCESS) say("launch", code);
+  if (code != CL_SUCCESS) inform("launch", code);
 }
 
 void tell_event(cl_command_queue queue, cl_event event) {
   cl_ulong time = 0;
   clWaitForEvents(1, &event);
-  say("profiling", clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof time, &time, nullptr));
+  inform("profiling", clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof time, &time, nullptr));
   // The driver's threads let go of it a little later.
   cl_uint references = 0;
   for (int i = 0; i < 1'000'000 && references != 1; ++i) {
     clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof references, &references, nullptr);
   }
-  say("references", references);
+  inform("references", references);
   cl_command_queue_properties flags = 0;
   std::size_t bytes = 0;
-  say("queue info", clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof flags, &flags, &bytes));
-  say("properties", static_cast<long long>(flags));
+  inform("queue info", clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof flags, &flags, &bytes));
+  inform("properties", static_cast<long long>(flags));
   std::array<cl_queue_properties, 8> list{};
-  say("list", clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES_ARRAY, sizeof list, list.data(), &bytes));
-  say("list bytes", static_cast<long long>(bytes));
-  for (std::size_t i = 0; i < bytes / sizeof list[0]; ++i) say("item", static_cast<long long>(list[i]));
-  say("short answer", clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, 1, &flags, nullptr));
+  inform("list", clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES_ARRAY, sizeof list, list.data(), &bytes));
+  inform("list bytes", static_cast<long long>(bytes));
+  for (std::size_t i = 0; i < bytes / sizeof list[0]; ++i) inform("item", static_cast<long long>(list[i]));
+  inform("short answer", clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, 1, &flags, nullptr));
 }
 
 double sum(const float* values) {
@@ -120,15 +120,15 @@ void work_in_order() {
   cl_mem c = clCreateBuffer(context, CL_MEM_READ_WRITE, kBytes, nullptr, &code);
   const cl_buffer_region region{kBytes / 2, kBytes / 2};
   cl_mem half = clCreateSubBuffer(c, CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
-  say("sub-buffer", code);
+  inform("sub-buffer", code);
   cl_kernel scale = make_kernel("scale");
   cl_kernel add = make_kernel("add");
   launch(queue, add, kCount, 64);  // without arguments: refused
   cl_event written = nullptr;
-  say("write", clEnqueueWriteBuffer(queue, a, CL_TRUE, 0, kBytes, host.data(), 0, nullptr, &written));
-  say("write", clEnqueueWriteBuffer(queue, b, CL_FALSE, 1024, 2048, host.data(), 1, &written, nullptr));
+  inform("write", clEnqueueWriteBuffer(queue, a, CL_TRUE, 0, kBytes, host.data(), 0, nullptr, &written));
+  inform("write", clEnqueueWriteBuffer(queue, b, CL_FALSE, 1024, 2048, host.data(), 1, &written, nullptr));
   const float zero = 0;
-  say("fill", clEnqueueFillBuffer(queue, c, &zero, sizeof zero, 0, kBytes, 0, nullptr, nullptr));
+  inform("fill", clEnqueueFillBuffer(queue, c, &zero, sizeof zero, 0, kBytes, 0, nullptr, nullptr));
   set(scale, 0, a);
   set(scale, 1, 2.0F);
   set(scale, 2, static_cast<cl_int>(kCount));
@@ -138,20 +138,20 @@ void work_in_order() {
   set(add, 2, c);
   clSetKernelArg(add, 3, 64 * sizeof(float), nullptr);
   for (int i = 0; i < 5; ++i) launch(queue, add, kCount, 64);
-  say("copy", clEnqueueCopyBuffer(queue, a, b, 0, 4096, 8192, 0, nullptr, nullptr));
+  inform("copy", clEnqueueCopyBuffer(queue, a, b, 0, 4096, 8192, 0, nullptr, nullptr));
   const std::size_t origin[3] = {0, 0, 0};
   const std::size_t box[3] = {64, 8, 2};
-  say("copy", clEnqueueCopyBufferRect(queue, a, b, origin, origin, box, 128, 1024, 128, 1024, 0, nullptr, nullptr));
-  say("read", clEnqueueReadBufferRect(queue, half, CL_TRUE, origin, origin, box, 128, 1024, 128, 1024, host.data(), 0,
-                                      nullptr, nullptr));
+  inform("copy", clEnqueueCopyBufferRect(queue, a, b, origin, origin, box, 128, 1024, 128, 1024, 0, nullptr, nullptr));
+  inform("read", clEnqueueReadBufferRect(queue, half, CL_TRUE, origin, origin, box, 128, 1024, 128, 1024, host.data(),
+                                         0, nullptr, nullptr));
   void* mapped = clEnqueueMapBuffer(queue, c, CL_TRUE, CL_MAP_READ, 0, kBytes, 0, nullptr, nullptr, &code);
-  say("map", code);
+  inform("map", code);
   std::printf("sum %.1f\n", sum(static_cast<const float*>(mapped)));
-  say("unmap", clEnqueueUnmapMemObject(queue, c, mapped, 0, nullptr, nullptr));
-  say("marker", clEnqueueMarkerWithWaitList(queue, 0, nullptr, nullptr));
-  say("read", clEnqueueReadBuffer(queue, c, CL_FALSE, 0, kBytes, host.data(), 0, nullptr, nullptr));
-  say("read too much", clEnqueueReadBuffer(queue, c, CL_FALSE, kBytes, 8, host.data(), 0, nullptr, nullptr));
-  say("finish", clFinish(queue));
+  inform("unmap", clEnqueueUnmapMemObject(queue, c, mapped, 0, nullptr, nullptr));
+  inform("marker", clEnqueueMarkerWithWaitList(queue, 0, nullptr, nullptr));
+  inform("read", clEnqueueReadBuffer(queue, c, CL_FALSE, 0, kBytes, host.data(), 0, nullptr, nullptr));
+  inform("read too much", clEnqueueReadBuffer(queue, c, CL_FALSE, kBytes, 8, host.data(), 0, nullptr, nullptr));
+  inform("finish", clFinish(queue));
   std::printf("sum %.1f\n", sum(host.data()));
   tell_event(queue, written);
   clReleaseEvent(written);
@@ -160,7 +160,7 @@ void work_in_order() {
   clReleaseMemObject(a);  // b is never released
   clReleaseKernel(add);
   clReleaseKernel(scale);
-  say("release", clReleaseCommandQueue(queue));
+  inform("release", clReleaseCommandQueue(queue));
 }
 
 // A diamond of four kernels in a queue with times of the program's own.
@@ -207,9 +207,9 @@ void build_badly() {
   const char* source = "__kernel void bad(__global int* out) {\n  out[0] = no_such_thing;\n}\n";
   cl_int code = 0;
   cl_program bad = clCreateProgramWithSource(context, 1, &source, nullptr, &code);
-  say("bad build", clBuildProgram(bad, 1, &device, "", nullptr, nullptr));
+  inform("bad build", clBuildProgram(bad, 1, &device, "", nullptr, nullptr));
   cl_kernel kernel = clCreateKernel(bad, "bad", &code);
-  say("bad kernel", kernel == nullptr ? code : 1);
+  inform("bad kernel", kernel == nullptr ? code : 1);
   clReleaseProgram(bad);
 }
 
@@ -218,13 +218,13 @@ void share_memory() {
   cl_command_queue queue = make_queue(0);
   void* one = clSVMAlloc(context, CL_MEM_READ_WRITE, 4096, 0);
   void* two = clSVMAlloc(context, CL_MEM_READ_WRITE, 4096, 0);
-  say("shared", one != nullptr && two != nullptr);
+  inform("shared", one != nullptr && two != nullptr);
   const cl_uint pattern = 7;
-  say("fill", clEnqueueSVMMemFill(queue, one, &pattern, sizeof pattern, 4096, 0, nullptr, nullptr));
-  say("copy", clEnqueueSVMMemcpy(queue, CL_TRUE, two, one, 4096, 0, nullptr, nullptr));
-  say("map", clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, two, 4096, 0, nullptr, nullptr));
-  say("seven", static_cast<const cl_uint*>(two)[1023]);
-  say("unmap", clEnqueueSVMUnmap(queue, two, 0, nullptr, nullptr));
+  inform("fill", clEnqueueSVMMemFill(queue, one, &pattern, sizeof pattern, 4096, 0, nullptr, nullptr));
+  inform("copy", clEnqueueSVMMemcpy(queue, CL_TRUE, two, one, 4096, 0, nullptr, nullptr));
+  inform("map", clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, two, 4096, 0, nullptr, nullptr));
+  inform("seven", static_cast<const cl_uint*>(two)[1023]);
+  inform("unmap", clEnqueueSVMUnmap(queue, two, 0, nullptr, nullptr));
   clFinish(queue);
   clSVMFree(context, one);
   clSVMFree(context, two);
@@ -234,12 +234,12 @@ void share_memory() {
   description.image_width = 16;
   description.image_height = 8;
   cl_mem image = clCreateImage(context, CL_MEM_READ_WRITE, &format, &description, nullptr, &code);
-  say("image", code);
+  inform("image", code);
   std::vector<float> pixels(16 * 8 * 4, 0.25F);
   const std::size_t origin[3] = {0, 0, 0};
   const std::size_t region[3] = {16, 8, 1};
-  say("write", clEnqueueWriteImage(queue, image, CL_TRUE, origin, region, 0, 0, pixels.data(), 0, nullptr, nullptr));
-  say("read", clEnqueueReadImage(queue, image, CL_TRUE, origin, region, 0, 0, pixels.data(), 0, nullptr, nullptr));
+  inform("write", clEnqueueWriteImage(queue, image, CL_TRUE, origin, region, 0, 0, pixels.data(), 0, nullptr, nullptr));
+  inform("read", clEnqueueReadImage(queue, image, CL_TRUE, origin, region, 0, 0, pixels.data(), 0, nullptr, nullptr));
   clReleaseMemObject(image);
   clReleaseCommandQueue(queue);
 }
@@ -251,7 +251,7 @@ void launch_many(long count) {
     launch(queue, kernel, 1, 1);
     if (i % 4096 == 4095) clFinish(queue);
   }
-  say("finish", clFinish(queue));
+  inform("finish", clFinish(queue));
 }
 
 double now_us(clockid_t clock) {
@@ -297,7 +297,7 @@ int end(const std::string& way) {
     }
     int status = 0;
     waitpid(child, &status, 0);
-    say("child", status);
+    inform("child", status);
   }
   if (!set_up()) return 1;
   if (way == "open") {  // under way when main returns

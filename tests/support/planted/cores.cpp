@@ -68,7 +68,7 @@ struct ChipShape {
   }
 };
 
-ChipShape draw_chip(CoreDefect defect, std::uint64_t seed, bool mended) {
+ChipShape draw_chip(CoreDefect defect, std::uint64_t seed, bool repaired) {
   Draw draw(seed * kCoreDefectCount + static_cast<std::uint64_t>(defect));
   ChipShape shape;
   shape.columns = 4;
@@ -83,7 +83,7 @@ ChipShape draw_chip(CoreDefect defect, std::uint64_t seed, bool mended) {
       break;
     case CoreDefect::late_dispatch: {
       const int late = draw(15'000, 150'000);
-      if (!mended) shape.late_ns = late;
+      if (!repaired) shape.late_ns = late;
       break;
     }
     case CoreDefect::uneven_cores: {
@@ -91,23 +91,23 @@ ChipShape draw_chip(CoreDefect defect, std::uint64_t seed, bool mended) {
       const auto cores = static_cast<int>(shape.cores());
       shape.uneven = static_cast<std::size_t>(draw(0, cores - 1));
       const int more = std::max(1, tiles * draw(30, 100) / 100 / cores);
-      if (!mended) shape.tiles[shape.uneven] += more * cores;
-      for (int& each : shape.tiles) each += mended ? more : 0;
+      if (!repaired) shape.tiles[shape.uneven] += more * cores;
+      for (int& each : shape.tiles) each += repaired ? more : 0;
       break;
     }
     case CoreDefect::slow_reader: {
       const int slower = draw(140, 300);
-      if (!mended) shape.tile.read_ns = compute * slower / 100;
+      if (!repaired) shape.tile.read_ns = compute * slower / 100;
       break;
     }
     case CoreDefect::slow_writer: {
       const int slower = draw(140, 300);
-      if (!mended) shape.tile.write_ns = compute * slower / 100;
+      if (!repaired) shape.tile.write_ns = compute * slower / 100;
       break;
     }
     case CoreDefect::few_cores: {
       const int share = draw(1, 2) * 2;
-      if (!mended) shape.share = share;
+      if (!repaired) shape.share = share;
       break;
     }
   }
@@ -213,8 +213,8 @@ class PlantedChip {
 
 std::string_view core_defect_name(CoreDefect defect) noexcept { return kCoreDefects[static_cast<std::size_t>(defect)]; }
 
-Result<void> simulate_planted_cores(CoreDefect defect, std::uint64_t seed, bool mended, EventSink& sink) {
-  const ChipShape shape = draw_chip(defect, seed, mended);
+Result<void> simulate_planted_cores(CoreDefect defect, std::uint64_t seed, bool repaired, EventSink& sink) {
+  const ChipShape shape = draw_chip(defect, seed, repaired);
   return PlantedChip(shape, seed, sink).run();
 }
 

@@ -24,7 +24,8 @@ enum class CoreDefect : std::uint8_t {
 inline constexpr std::size_t kCoreDefectCount = 6;
 [[nodiscard]] std::string_view core_defect_name(CoreDefect defect) noexcept;
 
-[[nodiscard]] Result<void> simulate_planted_cores(CoreDefect defect, std::uint64_t seed, bool mended, EventSink& sink);
+[[nodiscard]] Result<void> simulate_planted_cores(CoreDefect defect, std::uint64_t seed, bool repaired,
+                                                  EventSink& sink);
 // "core 3,2" that has more to do than the others; "": no core is to blame.
 [[nodiscard]] std::string planted_core(CoreDefect defect, std::uint64_t seed);
 

@@ -346,7 +346,7 @@ void draw_kernels(GpuShape& shape, Draw& draw) {
   }
 }
 
-GpuShape draw_gpu(GpuDefect defect, std::uint64_t seed, bool mended) {
+GpuShape draw_gpu(GpuDefect defect, std::uint64_t seed, bool repaired) {
   constexpr std::int64_t kBytesPerNs = 24;
   Draw draw(seed * kGpuDefectCount + static_cast<std::uint64_t>(defect));
   GpuShape shape;
@@ -362,40 +362,40 @@ GpuShape draw_gpu(GpuDefect defect, std::uint64_t seed, bool mended) {
     case GpuDefect::slow_host: {
       const auto mean = step / static_cast<std::int64_t>(shape.kernels.size());
       const int slower = draw(150, 300);
-      if (!mended) shape.operator_ns = mean * slower / 100;
+      if (!repaired) shape.operator_ns = mean * slower / 100;
       break;
     }
     case GpuDefect::slow_loader: {
       const int longer = draw(125, 250);
-      if (!mended) shape.loader_ns = step * longer / 100;
+      if (!repaired) shape.loader_ns = step * longer / 100;
       break;
     }
     case GpuDefect::sync_each_step:
       shape.after_sync_ns = draw(20'000, 200'000);
-      shape.synchronises = !mended;
+      shape.synchronises = !repaired;
       break;
     case GpuDefect::blocking_copy:
       shape.result_bytes = draw(1, 40) * 20'000;
       shape.after_sync_ns = draw(20'000, 200'000);
-      shape.blocks = !mended;
+      shape.blocks = !repaired;
       break;
     case GpuDefect::tiny_kernels:
       for (PlannedKernel& each : shape.kernels) {
         const int pieces = draw(8, 16);
         each.length_ns = pieces * draw(1'500, 3'500);
-        if (!mended) each.pieces = pieces;
+        if (!repaired) each.pieces = pieces;
       }
       shape.batch_bytes = step_ns(shape) * kBytesPerNs / 20;
       break;
     case GpuDefect::one_stream:
       shape.batch_bytes = step * kBytesPerNs * draw(15, 50) / 100;
-      shape.copies_in_order = !mended;
+      shape.copies_in_order = !repaired;
       break;
     case GpuDefect::straggler:
       shape.ranks = static_cast<std::uint32_t>(draw(2, 6));
       shape.late_ns = step * draw(15, 60) / 100;
       shape.straggler = static_cast<std::uint32_t>(draw(0, static_cast<int>(shape.ranks) - 1));
-      if (mended) shape.late_ns = 0;
+      if (repaired) shape.late_ns = 0;
       break;
   }
   return shape;
@@ -476,8 +476,8 @@ class PlantedLoop {
 
 std::string_view gpu_defect_name(GpuDefect defect) noexcept { return kGpuDefects[static_cast<std::size_t>(defect)]; }
 
-Result<void> simulate_planted_gpu(GpuDefect defect, std::uint64_t seed, bool mended, EventSink& sink) {
-  return PlantedLoop(draw_gpu(defect, seed, mended), seed, sink).run();
+Result<void> simulate_planted_gpu(GpuDefect defect, std::uint64_t seed, bool repaired, EventSink& sink) {
+  return PlantedLoop(draw_gpu(defect, seed, repaired), seed, sink).run();
 }
 
 std::string planted_device(GpuDefect defect, std::uint64_t seed) {

@@ -29,7 +29,7 @@ enum class GpuDefect : std::uint8_t {
 inline constexpr std::size_t kGpuDefectCount = 8;
 [[nodiscard]] std::string_view gpu_defect_name(GpuDefect defect) noexcept;
 
-[[nodiscard]] Result<void> simulate_planted_gpu(GpuDefect defect, std::uint64_t seed, bool mended, EventSink& sink);
+[[nodiscard]] Result<void> simulate_planted_gpu(GpuDefect defect, std::uint64_t seed, bool repaired, EventSink& sink);
 // "GPU 3" of a straggler; "": no device is to blame.
 [[nodiscard]] std::string planted_device(GpuDefect defect, std::uint64_t seed);
 

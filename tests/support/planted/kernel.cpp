@@ -298,27 +298,27 @@ void draw_shape(TiledShape& shape, Draw& draw, bool matrix_bound) {
   shape.ring = 2 * shape.depth;
 }
 
-void draw_ranks(PlantedKernel& kernel, Draw& draw, bool mended) {
+void draw_ranks(PlantedKernel& kernel, Draw& draw, bool repaired) {
   SimulationOptions& options = kernel.options;
   options.detail = Detail::ranks;
   options.devices = static_cast<std::uint32_t>(draw(4, 8));
   options.kernels = static_cast<std::uint64_t>(draw(8, 20));
   options.faults.late_ns = draw(30'000, 120'000);
   const auto straggler = static_cast<std::uint32_t>(draw(0, static_cast<int>(options.devices) - 1));
-  if (!mended) options.faults.straggler = straggler;
+  if (!repaired) options.faults.straggler = straggler;
 }
 
 }  // namespace
 
 std::string_view defect_name(Defect defect) noexcept { return kDefects[static_cast<std::size_t>(defect)].name; }
 
-PlantedKernel plant_kernel(Defect defect, std::uint64_t seed, bool mended) {
+PlantedKernel plant_kernel(Defect defect, std::uint64_t seed, bool repaired) {
   Draw draw(seed * kDefectCount + static_cast<std::uint64_t>(defect));
   PlantedKernel kernel;
   kernel.options.seed = seed;
   kernel.options.kernels = 1;
   if (defect == Defect::straggling_rank) {
-    draw_ranks(kernel, draw, mended);
+    draw_ranks(kernel, draw, repaired);
     return kernel;
   }
   TiledShape shape;
@@ -330,51 +330,51 @@ PlantedKernel plant_kernel(Defect defect, std::uint64_t seed, bool mended) {
       if (defect == Defect::launch_gap) {
         kernel.options.kernels = static_cast<std::uint64_t>(draw(3, 5));
         const std::int64_t gap = draw(30'000, 90'000);
-        if (!mended) kernel.plan.between_kernels_ns = gap;
+        if (!repaired) kernel.plan.between_kernels_ns = gap;
       }
       break;
     case Defect::reload:
       draw_shape(shape, draw, false);
       shape.groups = draw(3, 6);
-      shape.resident = mended;
-      if (mended) shape.ring = shape.blocks * shape.depth;
+      shape.resident = repaired;
+      if (repaired) shape.ring = shape.blocks * shape.depth;
       break;
     case Defect::small_dmas:
       draw_shape(shape, draw, false);
-      shape.pieces = mended ? 2 : 16;  // packets of 512 bytes, and of 4 KiB
+      shape.pieces = repaired ? 2 : 16;  // packets of 512 bytes, and of 4 KiB
       break;
     case Defect::serial_engines:
       draw_shape(shape, draw, true);
       shape.depth = draw(4, 5);
       shape.ring = 2 * shape.depth;
-      if (!mended) shape.banks = 1;
+      if (!repaired) shape.banks = 1;
       break;
     case Defect::single_buffer:
       draw_shape(shape, draw, true);
       shape.rows = draw(4, 5);
-      if (!mended) shape.ring = shape.depth;
+      if (!repaired) shape.ring = shape.depth;
       break;
     case Defect::narrow_tile:
       draw_shape(shape, draw, true);
-      if (!mended) shape.columns = 64;
+      if (!repaired) shape.columns = 64;
       break;
     case Defect::spill:
       draw_shape(shape, draw, false);
       shape.rows = 2;
       shape.depth = 4;
       shape.ring = 8;
-      shape.spills = !mended;
+      shape.spills = !repaired;
       break;
     case Defect::throttle:
       draw_shape(shape, draw, true);
-      if (!mended) {
+      if (!repaired) {
         const std::int64_t length = draw(8'000, 14'000);
         kernel.plan.throttle = {.after_busy_ns = 2 * length, .length_ns = length, .k = 1, .n = 2};
       }
       break;
     case Defect::transposes:
       draw_shape(shape, draw, true);
-      shape.transposes = !mended;
+      shape.transposes = !repaired;
       break;
     case Defect::late_collective:
       draw_shape(shape, draw, true);
@@ -382,7 +382,7 @@ PlantedKernel plant_kernel(Defect defect, std::uint64_t seed, bool mended) {
       shape.blocks = 2 * draw(5, 7);
       shape.collective = true;
       shape.collective_bytes = std::int64_t{draw(3, 6)} << 18;
-      shape.late = !mended;
+      shape.late = !repaired;
       break;
     case Defect::straggling_rank:
       break;

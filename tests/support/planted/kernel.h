@@ -41,7 +41,7 @@ struct PlantedKernel {
   std::string line;  // "transformer_layer.py:33": where the defect is; "": no line has it
 };
 
-[[nodiscard]] PlantedKernel plant_kernel(Defect defect, std::uint64_t seed, bool mended);
+[[nodiscard]] PlantedKernel plant_kernel(Defect defect, std::uint64_t seed, bool repaired);
 // Its events in full detail.
 [[nodiscard]] Result<void> simulate_planted(PlantedKernel kernel, EventSink& sink);
 

@@ -70,13 +70,13 @@ int main(int argc, char** argv) {
     ::waitpid(child, nullptr, 0);
   } else if (what == "pause") {
     write_numbers(count);
-    channel().wish(Wish::pause);
+    channel().intent(Intent::pause);
     write_numbers(count);
-    channel().wish(Wish::resume);
+    channel().intent(Intent::resume);
     write_numbers(count);
   } else if (what == "until paused") {
-    channel().wish(Wish::pause);
-    channel().wish(Wish::resume);
+    channel().intent(Intent::pause);
+    channel().intent(Intent::resume);
     for (; channel().collecting(); ::usleep(1000)) write_numbers(10);
   } else if (what == "detach") {
     write_numbers(count);

@@ -17,7 +17,7 @@ constexpr std::uint64_t kDeviceBytes = 400 * kMiB;
 TorchModel::TorchModel(const TorchModelOptions& options) : options_(options) {
   std::mt19937_64 random(options.seed);
   run(random);
-  first_ = entries_.size() - std::min(entries_.size(), options.kept_entries);
+  first_ = entries_.size() - std::min(entries_.size(), options.retained_entries);
   before_ = first_ == 0 ? TorchModelState{} : entries_[first_ - 1].after;
   std::set<std::uint64_t> born;
   for (std::size_t i = first_; i < entries_.size(); ++i) {

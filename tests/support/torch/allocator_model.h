@@ -14,7 +14,7 @@ namespace accelscope::test {
 struct TorchModelOptions {
   std::uint32_t seed = 1;
   std::size_t requests = 400;
-  std::size_t kept_entries = SIZE_MAX;  // of the trace's end
+  std::size_t retained_entries = SIZE_MAX;  // of the trace's end
   bool times = true;
   bool expandable = false;
   bool history = false;  // as versions before 2.1 wrote blocks

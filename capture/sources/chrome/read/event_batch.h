@@ -61,7 +61,7 @@ struct EventBatch {
   std::vector<BoundValue> values;
   std::string text;
   std::vector<UnreadRow> problems;
-  std::uint64_t mended_rows = 0;
+  std::uint64_t repaired_rows = 0;
   std::uint64_t broken_args = 0;   // events whose args were read in part
   std::uint64_t doubled_keys = 0;  // rows that name one key twice; the last one counts
 
@@ -70,7 +70,7 @@ struct EventBatch {
     values.clear();
     text.clear();
     problems.clear();
-    mended_rows = 0;
+    repaired_rows = 0;
     broken_args = 0;
     doubled_keys = 0;
   }

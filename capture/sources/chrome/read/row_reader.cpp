@@ -32,10 +32,10 @@ SharedStrings::Known SharedStrings::intern(std::string_view text) {
     text = kOverflowString;
     if (const auto found = ids_.find(text); found != ids_.end()) return {found->second, found->first};
   }
-  const std::string_view kept = strings_.emplace_back(text);
+  const std::string_view retained = strings_.emplace_back(text);
   const auto id = static_cast<StringId>(strings_.size());
-  ids_.emplace(kept, id);
-  return {id, kept};
+  ids_.emplace(retained, id);
+  return {id, retained};
 }
 
 std::string_view SharedStrings::text(StringId id) const {
@@ -744,9 +744,9 @@ void ChromeRowReader::on_bad_row(std::string_view text, const json::RowPlace& pl
   batch_->problems.push_back({"not JSON", place.offset});
 }
 
-void ChromeRowReader::on_mended_row(const json::RowPlace& place) {
+void ChromeRowReader::on_repaired_row(const json::RowPlace& place) {
   (void)place;
-  ++batch_->mended_rows;
+  ++batch_->repaired_rows;
 }
 
 }  // namespace accelscope::capture::sources::chrome

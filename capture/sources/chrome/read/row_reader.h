@@ -240,7 +240,7 @@ class ChromeRowReader final : public json::JsonRowHandler {
 
   void on_row(std::span<const json::JsonField> fields, bool is_object, const json::RowPlace& place) override;
   void on_bad_row(std::string_view text, const json::RowPlace& place) override;
-  void on_mended_row(const json::RowPlace& place) override;
+  void on_repaired_row(const json::RowPlace& place) override;
 
  private:
   // The fields of the row at hand that every event may have.

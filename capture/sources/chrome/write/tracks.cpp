@@ -262,7 +262,7 @@ bool ChromeTracks::is_device_track(const Planned& planned, bool kineto) const {
 }
 
 std::optional<tracks::DeviceRow> ChromeTracks::named_device(const Planned& planned) const {
-  const bool told = planned.table == ChromeTable::event;
+  const bool reported = planned.table == ChromeTable::event;
   if (own_ || planned.sort != Sort::thread || planned.slot > 0) return std::nullopt;
   const ThreadName thread = thread_name(planned.thread);
   const auto process = processes_.find(thread.pid);
@@ -272,7 +272,7 @@ std::optional<tracks::DeviceRow> ChromeTracks::named_device(const Planned& plann
   const std::string& process_name = labelled ? names.labels : names.name.empty() ? thread.pid : names.name;
   const auto row = threads_.find(thread_key(thread.pid, thread.tid));
   const std::string& row_name = row == threads_.end() || row->second.name.empty() ? thread.tid : row->second.name;
-  if (told) return tracks::device_row(process_name, row_name);
+  if (reported) return tracks::device_row(process_name, row_name);
   // The table says what it is; the names still say of which device.
   if (rule_of(planned.table).place == TablePlace::host_thread) return std::nullopt;
   const std::optional<std::string> device = tracks::device_of_process(process_name);
@@ -477,7 +477,7 @@ void ChromeTracks::add_facts(std::uint32_t thread, std::optional<std::int64_t> r
                              std::optional<std::int64_t> device) {
   ++asked_[thread];
   if (!rank && !device) return;
-  EventFacts& facts = told_[thread_name(thread).pid];
+  EventFacts& facts = reported_[thread_name(thread).pid];
   if (!facts.rank) facts.rank = rank;
   if (!facts.device) facts.device = device;
 }
@@ -485,7 +485,7 @@ void ChromeTracks::add_facts(std::uint32_t thread, std::optional<std::int64_t> r
 void ChromeTracks::find_ranks(bool has_devices) {
   if (own_ || !has_devices) return;
   std::set<std::int64_t> stated;
-  for (const auto& [pid, facts] : told_) {
+  for (const auto& [pid, facts] : reported_) {
     if (facts.rank) stated.insert(*facts.rank);
   }
   std::map<std::string, std::uint32_t> numbers;
@@ -501,8 +501,8 @@ void ChromeTracks::find_ranks(bool has_devices) {
     }
     const auto known = processes_.find(pid);
     if (rank.label.empty() && known != processes_.end()) rank.label = rank_in_name(known->second.name);
-    const auto facts = told_.find(pid);
-    if (facts != told_.end()) {
+    const auto facts = reported_.find(pid);
+    if (facts != reported_.end()) {
       if (rank.label.empty() && facts->second.rank && *facts->second.rank >= 0 && stated.size() > 1)
         rank.label = fmt::format("rank {}", *facts->second.rank);
       rank.device = facts->second.device;

@@ -144,7 +144,7 @@ class ChromeTracks {
   std::vector<std::uint32_t> by_thread_;  // thread * kChromeTableCount + table -> TrackEvents' number, kNone
   std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> by_name_;
   std::unordered_map<std::string, Names> processes_;
-  std::unordered_map<std::string, EventFacts> told_;             // by pid
+  std::unordered_map<std::string, EventFacts> reported_;         // by pid
   std::vector<std::uint8_t> asked_;                              // by thread: how many events were asked
   std::unordered_map<std::string, Rank> ranks_;                  // by pid
   std::unordered_map<std::string, std::uint32_t> pool_threads_;  // by pid

@@ -37,7 +37,7 @@ Result<void> NsysStrings::open(const sqlite::ForeignDatabase& file) {
   }
   // Files that tools have cut out of an export may have no index.
   sqlite::ForeignRows rows = TRY(file.rows(kStringTable, {"id", "value"}));
-  while (rows.next()) whole_.try_emplace(rows.integer(0), sqlite::valid_text(rows.text(1), mended_));
+  while (rows.next()) whole_.try_emplace(rows.integer(0), sqlite::valid_text(rows.text(1), repaired_));
   whole_read_ = true;
   return rows.status();
 }
@@ -51,7 +51,7 @@ std::string_view NsysStrings::text(std::int64_t number) {
   if (any_) {
     lookup_.reset();
     const Result<bool> row = lookup_.bind(1, number).step();
-    if (row && row.value()) return sqlite::valid_text(lookup_.text(0), mended_);
+    if (row && row.value()) return sqlite::valid_text(lookup_.text(0), repaired_);
   }
   ++missing_;
   return {};

@@ -47,7 +47,7 @@ class NsysStrings {
   Statement lookup_;
   std::unordered_map<std::int64_t, std::string> whole_;  // of a table that cannot be looked up in
   std::array<std::vector<StringId>, 3> known_;           // by form and number; 0: not asked for yet
-  std::string mended_;
+  std::string repaired_;
   std::uint64_t missing_ = 0;
   bool any_ = false;
   bool whole_read_ = false;

@@ -367,7 +367,7 @@ Result<void> ResultsReader::read(std::unique_ptr<json::ByteSource> source,
   }
   report.note("rows_skipped", "records are no JSON that can be read, and were left out", bad_rows_);
   report.note("rows_mended", "records could be read only after mending (commas, characters that are no UTF-8)",
-              mended_rows_);
+              repaired_rows_);
   report.note("rows_skipped", "records have no begin and end, and were left out", without_time_);
   report.note("duplicate_events", "launches are listed twice, by the trace and with their counters; shown once",
               twice_);
@@ -527,7 +527,7 @@ void ResultsReader::on_bad_row(std::string_view /*text*/, const json::RowPlace& 
   ++bad_rows_;
   count_skipped();
 }
-void ResultsReader::on_mended_row(const json::RowPlace& /*place*/) { ++mended_rows_; }
+void ResultsReader::on_repaired_row(const json::RowPlace& /*place*/) { ++repaired_rows_; }
 
 void ResultsReader::take_agent(std::span<const JsonField> fields) {
   constexpr std::int64_t kGpu = 2;

@@ -174,7 +174,7 @@ class ResultsReader final : private json::JsonRowHandler {
 
   void on_row(std::span<const json::JsonField> fields, bool is_object, const json::RowPlace& place) override;
   void on_bad_row(std::string_view text, const json::RowPlace& place) override;
-  void on_mended_row(const json::RowPlace& place) override;
+  void on_repaired_row(const json::RowPlace& place) override;
 
   [[nodiscard]] static Table table_of(std::string_view name);
   void count_skipped();
@@ -219,7 +219,7 @@ class ResultsReader final : private json::JsonRowHandler {
   std::uint64_t events_ = 0;
   std::uint64_t twice_ = 0;
   std::uint64_t bad_rows_ = 0;
-  std::uint64_t mended_rows_ = 0;
+  std::uint64_t repaired_rows_ = 0;
   std::uint64_t without_time_ = 0;
   std::map<std::string, std::uint64_t, std::less<>> not_read_;
 };

@@ -122,7 +122,7 @@ void RocpdReader::each_row(std::string_view base, std::span<const std::string_vi
     visit(*row);
     ++progress_.done;
     if (++read % kLookUpEvery != 0) continue;
-    progress_.say();
+    progress_.inform();
     if (run_.session().cancelled() || !run_.session().status()) return;
   }
   run_.report().note(
@@ -299,7 +299,7 @@ void RocpdReader::describe_host_event(MaybeNumber event, RocmOnHost& host) {
   place_event(event, host);
   arguments_text_ = arguments_of(event);
   host.arguments = arguments_text_;
-  if (!events_.at_hand()) return;
+  if (!events_.reachable()) return;
   host.parent = events_.rows().number(kEventParentStack);
   host.call_stack = event_text(kEventCallStack, call_stack_text_);
   host.line_info = event_text(kEventLineInfo, line_info_text_);

@@ -163,7 +163,7 @@ Result<void> RocprofReader::read(CsvTable& table, const std::string& name) {
     if (run_.session().cancelled() || !run_.session().status()) break;
     progress_.total = table.blocks().file_bytes();
     progress_.done = table.blocks().file_bytes_read();
-    progress_.say();
+    progress_.inform();
   }
   run_.report().note("rows_skipped",
                      fmt::format("rows have another number of cells than the table has columns, the first in line {}; "
@@ -214,7 +214,7 @@ void RocprofReader::read_kernels(const sqlite::ForeignDatabase& database) {
   Result<ForeignRows> rows = database.rows(kKernelTable, columns);
   const TextOf text = [&](std::size_t column) { return rows->text(column); };
   while (rows && rows->next() && !run_.session().cancelled()) write_kernel(layout, text);
-  progress_.say();
+  progress_.inform();
 }
 
 bool RocprofReader::place(const ForeignRows& rows, RocmTable becomes, RocmRecord& record) {
@@ -248,7 +248,7 @@ void RocprofReader::read_operations(const sqlite::ForeignDatabase& database) {
     dispatch.correlation = rows->number(9);
     run_.write(dispatch);
   }
-  progress_.say();
+  progress_.inform();
 }
 
 void RocprofReader::read_copies(const sqlite::ForeignDatabase& database, bool joined) {
@@ -268,7 +268,7 @@ void RocprofReader::read_copies(const sqlite::ForeignDatabase& database, bool jo
     if (joined == copy.agent.has_value()) copy.correlation = rows->number(9);
     run_.write(copy);
   }
-  progress_.say();
+  progress_.inform();
 }
 
 void RocprofReader::read_calls(const sqlite::ForeignDatabase& database, std::string_view table, bool joined) {
@@ -283,7 +283,7 @@ void RocprofReader::read_calls(const sqlite::ForeignDatabase& database, std::str
     if (joined) call.correlation = rows->number(6);
     run_.write(call);
   }
-  progress_.say();
+  progress_.inform();
 }
 
 void RocprofReader::read_marks(const sqlite::ForeignDatabase& database) {
@@ -296,7 +296,7 @@ void RocprofReader::read_marks(const sqlite::ForeignDatabase& database) {
     mark.name = run_.intern(without_quotes(rows->text(4)));
     run_.write(mark);
   }
-  progress_.say();
+  progress_.inform();
 }
 
 void RocprofReader::report() {

@@ -228,7 +228,7 @@ struct ReadingProgress {
   std::uint64_t done = 0;
   std::uint64_t total = 0;
 
-  void say() const {
+  void inform() const {
     if (tell) tell(done, std::max(done, total));
   }
 };
@@ -255,7 +255,7 @@ class NamedIds {
     const auto known = names_.find(*id);
     if (known != names_.end()) return known->second;
     const StringId name = run_.intern(text(*id));
-    if (names_.size() < kMostKept) names_.emplace(*id, name);
+    if (names_.size() < kMostRetained) names_.emplace(*id, name);
     return name;
   }
   // The text itself, until the next call.
@@ -268,7 +268,7 @@ class NamedIds {
   [[nodiscard]] std::uint64_t missing() const noexcept { return missing_; }
 
  private:
-  static constexpr std::size_t kMostKept = 1'000'000;
+  static constexpr std::size_t kMostRetained = 1'000'000;
 
   RocmRun& run_;
   sqlite::KeyedRows rows_;

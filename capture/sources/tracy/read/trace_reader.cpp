@@ -191,10 +191,10 @@ void TraceReader::append(std::uint64_t bytes, std::vector<char>& out) {
 }
 
 std::string TraceReader::text(std::uint64_t bytes, std::size_t most) {
-  std::vector<char> kept;
-  append(std::min<std::uint64_t>(bytes, most), kept);
+  std::vector<char> retained;
+  append(std::min<std::uint64_t>(bytes, most), retained);
   if (bytes > most) skip(bytes - most);
-  return {kept.begin(), kept.end()};
+  return {retained.begin(), retained.end()};
 }
 
 void TraceReader::give_up(std::string why) {

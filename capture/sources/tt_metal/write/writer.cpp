@@ -110,8 +110,8 @@ void write_report(const DeviceLogCounts& counts, const DeviceLogLayout& layout, 
   note("rows_skipped", counts.long_lines, "lines of more than half a MiB were skipped; is this a text file?");
   note("file_holes", counts.hole_bytes, hole_in_words(counts.first_hole));
   note("unreadable", counts.unreadable.empty() ? 0 : 1, counts.unreadable);
-  const bool told = counts.problems[RowProblem::cut_short].count > 0 || !counts.unreadable.empty();
-  note(QualityKind("truncated").as(Severity::warning), counts.ends_in_line && !told ? 1 : 0,
+  const bool reported = counts.problems[RowProblem::cut_short].count > 0 || !counts.unreadable.empty();
+  note(QualityKind("truncated").as(Severity::warning), counts.ends_in_line && !reported ? 1 : 0,
        std::string(kLastLineIsOpen));
   note(
       "no_rows", counts.rows == 0 ? 1 : 0,
@@ -479,9 +479,10 @@ DeviceLogWriter::TrackState& DeviceLogWriter::counter_track(const LogSite& site)
 bool DeviceLogWriter::has_lane(TrackState& track, std::uint32_t depth) {
   const std::uint32_t needed = depth + 1 > track.lanes ? depth + 1 - track.lanes : 0;
   const TrackState& zones = at_->tracks[static_cast<std::size_t>(LogTable::zone)];
-  const bool is_kept_free = &track == &zones && depth == 0;
-  const std::uint32_t kept_free = is_kept_free ? 0 : processors_left_ + (zones.lanes == 0 && &track != &zones ? 1 : 0);
-  if (track.number == kNone || (needed > 0 && lane_count_ + needed + kept_free > kMostLanes)) {
+  const bool is_retained_free = &track == &zones && depth == 0;
+  const std::uint32_t retained_free =
+      is_retained_free ? 0 : processors_left_ + (zones.lanes == 0 && &track != &zones ? 1 : 0);
+  if (track.number == kNone || (needed > 0 && lane_count_ + needed + retained_free > kMostLanes)) {
     ++at_->left_out;
     return false;
   }

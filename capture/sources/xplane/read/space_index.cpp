@@ -42,8 +42,8 @@ class SpaceIndexer {
     using Problem = MessageWalk::Problem;
     if (walk.problem() == Problem::none || made_.broken.size() >= kMostBroken) return;
     // What lies in a message that is cut is cut too: the innermost is told of.
-    const bool is_told = !made_.broken.empty() && made_.broken.back().at > walk.problem_at();
-    if (walk.problem() == Problem::cut && is_told) return;
+    const bool is_reported = !made_.broken.empty() && made_.broken.back().at > walk.problem_at();
+    if (walk.problem() == Problem::cut && is_reported) return;
     made_.broken.push_back({what, walk.problem_at(), walk.problem()});
   }
 

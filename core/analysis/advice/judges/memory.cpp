@@ -17,7 +17,7 @@ namespace {
   found.rule = &rule_of(rule);
   found.key = fmt::format("{} {}", found.rule->name, subject);
   found.remedy = found.rule->remedy;
-  found.told = found.rule->told;
+  found.reported = found.rule->condition;
   return found;
 }
 

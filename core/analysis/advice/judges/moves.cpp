@@ -63,13 +63,13 @@ std::string rate_text(const std::vector<const DeviceMove*>& moves) {
                                      [](const auto& a, const auto& b) { return a.second.ns < b.second.ns; });
   if (most == directions.end() || most->second.bytes <= 0 || most->second.ns <= 0) return "";
   const Direction& of = most->second;
-  constexpr double kNsPerSecond = 1e9, kLeastTold = 0.01;
+  constexpr double kNsPerSecond = 1e9, kLeastReported = 0.01;
   std::string text = fmt::format("{}{} at {}/s", format_bytes(of.bytes),
                                  most->first == CopyDirection::to_device ? " to the device"
                                  : most->first == CopyDirection::to_host ? " to the host"
                                                                          : "",
                                  format_bytes(of.bytes / of.ns * kNsPerSecond));
-  if (of.pageable_ns >= kLeastTold * of.ns)
+  if (of.pageable_ns >= kLeastReported * of.ns)
     text += fmt::format(", {} of the time from or to pageable memory", format_share(of.pageable_ns / of.ns));
   return text;
 }
@@ -130,7 +130,7 @@ std::int64_t judge_round_trips(const Judgement& judgement, const DeviceSum& devi
   found.evidence = fmt::format("copies alone for {} of the active time",
                                format_share(share_of(device.alone_ns(Unit::transfer), device.active_ns())));
   if (const std::string rate = rate_text(trips.moves); !rate.empty()) found.evidence += "; " + rate;
-  found.mends = std::move(trips.alone);
+  found.repairs = std::move(trips.alone);
   rest_on(found, trips.moves);
   judgement.tell(std::move(found));
   return alone;
@@ -220,9 +220,9 @@ void judge_blocking(const Judgement& judgement, const DeviceSum& device, const D
   if (blocking.pageable > 0)
     found.evidence = fmt::format("{} of {} from or to pageable memory", format_count(blocking.pageable),
                                  format_count(blocking.copies.size()));
-  found.mends = std::move(pool);
-  found.mends.insert(found.mends.end(), copying.begin(), copying.end());
-  settle(found.mends);
+  found.repairs = std::move(pool);
+  found.repairs.insert(found.repairs.end(), copying.begin(), copying.end());
+  settle(found.repairs);
   rest_on(found, blocking.copies);
   judgement.tell(std::move(found));
 }
@@ -235,7 +235,7 @@ void judge_alone(const Judgement& judgement, const DeviceSum& device, const Devi
   if ((moves == nullptr && is_replayed) || device.compute_ns == 0 || !judgement.judges(RuleId::transfers_alone)) return;
   const std::int64_t alone = device.alone_ns(Unit::transfer);
   if (share_of(alone, device.active_ns()) <= rule_of(RuleId::transfers_alone).threshold) return;
-  // Told with its cause already.
+  // Reported with its cause already.
   constexpr RuleId kCauses[] = {RuleId::reloaded_tensor, RuleId::spills, RuleId::small_transfers,
                                 RuleId::reread_inputs};
   const bool explained = std::ranges::any_of(judgement.advice.findings, [&](const Finding& each) {
@@ -250,7 +250,7 @@ void judge_alone(const Judgement& judgement, const DeviceSum& device, const Devi
   found.tab = fmt::format("transfers alone {}", duration_text(alone));
   found.tracks = device.transfer_tracks;
   found.events.tracks = found.tracks;
-  found.mends = device.transfers_alone;
+  found.repairs = device.transfers_alone;
   found.count = device.transfer_tracks.size();
   std::vector<const DeviceMove*> costly;
   if (moves != nullptr) {
@@ -342,7 +342,7 @@ std::optional<Finding> exposed_finding(const Judgement& judgement, const DeviceS
                   most->second.bytes > 0 ? " with " + format_bytes(static_cast<double>(most->second.bytes)) + " in all"
                                          : std::string(),
                   duration_text(most->second.alone_ns));
-  found.mends = std::move(alone);
+  found.repairs = std::move(alone);
   rest_on(found, exposed);
   // On a stream there is other work beside them.
   const bool same_name =

@@ -107,15 +107,15 @@ TEST_CASE(
     SessionWriter writer(sink);
     const SchemaNumber schema = writer.add_schema(make_schema(
         {"kernel", EventKind::slice, "name"}, {{"In msg nelems", kInt, "", kMemory}, {"dtype", kString, "", kMemory}}));
-    struct Told {
+    struct Reported {
       const char* name;
       std::int64_t elements;
     };
-    constexpr Told kTold[] = {{"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevComm*)", 1024},
-                              {"ncclKernel_AllReduce_RING_LL_Sum_bf16 \"v2/3\"", 1024},
-                              {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevComm*)", 4096},
-                              {"ncclDevKernel_AllGather_RING_LL(ncclDevComm*)", 4096},
-                              {"gemm", 0}};
+    constexpr Reported kReported[] = {{"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevComm*)", 1024},
+                                      {"ncclKernel_AllReduce_RING_LL_Sum_bf16 \"v2/3\"", 1024},
+                                      {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevComm*)", 4096},
+                                      {"ncclDevKernel_AllGather_RING_LL(ncclDevComm*)", 4096},
+                                      {"gemm", 0}};
     for (int rank = 0; rank < 2; ++rank) {
       Track track;
       track.device = "rank " + std::to_string(rank) + " gpu 0";
@@ -124,10 +124,10 @@ TEST_CASE(
       track.schema = schema;
       const TrackNumber number = writer.add_track(std::move(track));
       for (std::int64_t i = 0; i < 100; ++i) {
-        const Told& told = kTold[i % 5];
-        Row row = writer.begin_event(number, i * 1000, 100 + i, writer.intern(told.name));
-        if (told.elements == 0) continue;
-        row.integer(0, told.elements);
+        const Reported& reported = kReported[i % 5];
+        Row row = writer.begin_event(number, i * 1000, 100 + i, writer.intern(reported.name));
+        if (reported.elements == 0) continue;
+        row.integer(0, reported.elements);
         row.string(1, writer.intern("BFloat16"));
       }
     }

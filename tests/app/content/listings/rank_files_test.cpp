@@ -23,7 +23,7 @@ namespace {
 
 struct RankFile {
   int rank = 0, ranks = 4;
-  bool says_rank = true;
+  bool states_rank = true;
   std::int64_t clock_off_ns = 0;
   int steps = 24;
 };
@@ -32,7 +32,7 @@ struct RankFile {
 std::string trace_of(const RankFile& file) {
   constexpr std::int64_t kBase = 1'719'853'884'000'000'000;
   std::string text = "{\n  \"schemaVersion\": 1,\n";
-  if (file.says_rank) {
+  if (file.states_rank) {
     text += fmt::format("  \"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {}, \"world_size\": {}}},\n",
                         file.rank, file.ranks);
   }
@@ -87,7 +87,7 @@ TEST_CASE("rank files: a folder, and files given one by one, are one session wit
     said.push_back(folder.file(fmt::format("job/host{}.{}.pt.trace.json", rank / 2, 1000 - rank)));
     test::write_file(said.back(), trace_of({.rank = rank, .clock_off_ns = kOff[rank]}));
     named.push_back(folder.file(fmt::format("named/trace_rank-{}.json", rank)));
-    test::write_file(named.back(), trace_of({.rank = rank, .says_rank = false, .clock_off_ns = kOff[rank]}));
+    test::write_file(named.back(), trace_of({.rank = rank, .states_rank = false, .clock_off_ns = kOff[rank]}));
   }
   check_ranks({folder.file("job")});
   check_ranks(said);
@@ -128,7 +128,7 @@ TEST_CASE("rank files: two runs of one rank are no job, runs of different ranks 
   for (const char* name : {"profile_rank_0_exec_1.json", "profile_rank_0_exec_2.json", "profile_rank_00_exec_3.json",
                            "profile_rank_1_exec_1.json"}) {
     runs.push_back(folder.file(name));
-    test::write_file(runs.back(), trace_of({.says_rank = false}));
+    test::write_file(runs.back(), trace_of({.states_rank = false}));
   }
   CHECK_FALSE(capture::sources::are_of_one_run({runs[0], runs[1]}));
   CHECK_FALSE(capture::sources::are_of_one_run({runs[0], runs[2]}));
@@ -141,7 +141,7 @@ TEST_CASE("rank files: one that is cut takes none of the others with it, and sev
   std::vector<std::string> files, cut;
   for (const int rank : {0, 1, 3}) {
     files.push_back(folder.file(fmt::format("rank_{}.json", rank)));
-    const std::string whole = trace_of({.rank = rank, .says_rank = false});
+    const std::string whole = trace_of({.rank = rank, .states_rank = false});
     const std::string no_event = whole.substr(0, whole.find("{\"ph\""));
     test::write_file(files.back(), rank == 3 ? no_event : whole);
     cut.push_back(folder.file(fmt::format("cut_rank_{}.json", rank)));
@@ -192,8 +192,8 @@ TEST_CASE("rank files: the viewer opens the files of a job in one tab, and other
   REQUIRE(workspace.tab_count() == 1);
   CHECK(workspace.tab(0).title == "mlp");
   CHECK(workspace.tab(0).device == "4 GPUs");
-  test::write_file(folder.file("x.json"), trace_of({.says_rank = false}));
-  test::write_file(folder.file("y.json"), trace_of({.says_rank = false}));
+  test::write_file(folder.file("x.json"), trace_of({.states_rank = false}));
+  test::write_file(folder.file("y.json"), trace_of({.states_rank = false}));
   workspace.open(std::vector<std::string>{folder.file("x.json"), folder.file("y.json")});
   settle();
   REQUIRE(workspace.tab_count() == 3);

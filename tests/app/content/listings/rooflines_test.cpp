@@ -18,7 +18,7 @@ TEST_CASE("listings: roofline, memory levels and peaks are printed, with what th
   test::save_simulated_session(path);
   const std::string state = folder.path() + "/state";
   const char* before = std::getenv("XDG_STATE_HOME");
-  const std::string kept = before == nullptr ? "" : before;
+  const std::string retained = before == nullptr ? "" : before;
   setenv("XDG_STATE_HOME", state.c_str(), 1);
   const auto levels = run({"view", path, "--table", "memory-levels", "--output-format", "csv"});
   REQUIRE(levels.code == kExitDone);
@@ -44,5 +44,5 @@ TEST_CASE("listings: roofline, memory levels and peaks are printed, with what th
   const auto entered = run({"view", path, "--table", "peaks", "--output-format", "csv"});
   CHECK(holds(entered.out, "entered"));
   CHECK(run({"view", path, "--table", "memory-levels", "--output-format", "csv"}).out != levels.out);
-  kept.empty() ? unsetenv("XDG_STATE_HOME") : setenv("XDG_STATE_HOME", kept.c_str(), 1);
+  retained.empty() ? unsetenv("XDG_STATE_HOME") : setenv("XDG_STATE_HOME", retained.c_str(), 1);
 }

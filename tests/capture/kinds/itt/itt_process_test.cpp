@@ -70,13 +70,13 @@ TEST_CASE("overlapped tasks told by several threads come out as they were, each 
   std::mt19937 random(7);
   for (int round = 0; round < 40; ++round) {
     Fed fed;
-    struct Told {
+    struct Reported {
       std::int64_t ns;
       std::uint32_t thread;
       bool begins;
       std::uint64_t id;
     };
-    std::vector<Told> all;
+    std::vector<Reported> all;
     std::multiset<std::pair<std::int64_t, std::int64_t>> expected;
     const auto count = static_cast<std::uint64_t>(random() % 60);
     for (std::uint64_t id = 1; id <= count; ++id) {
@@ -87,16 +87,17 @@ TEST_CASE("overlapped tasks told by several threads come out as they were, each 
       expected.insert({fed.ns(begin), fed.ns(end)});
     }
     // Each thread tells in its order; the agent reads them one after the other, in turns.
-    std::stable_sort(all.begin(), all.end(), [](const Told& a, const Told& b) { return a.ns < b.ns; });
+    std::stable_sort(all.begin(), all.end(), [](const Reported& a, const Reported& b) { return a.ns < b.ns; });
     for (std::int64_t turn = 0; turn <= 1400; turn += 100) {
       for (std::uint32_t thread = 0; thread < 3; ++thread) {
-        for (const Told& told : all) {
-          if (told.thread != thread || told.ns < turn || told.ns >= turn + 100) continue;
-          const Id id{told.id, 0, 0};
-          if (told.begins) {
-            fed.put(thread, IdsRecord{head_of<IdsRecord>(RecordType::overlapped_begin, 1), fed.ticks(told.ns), id, {}});
+        for (const Reported& reported : all) {
+          if (reported.thread != thread || reported.ns < turn || reported.ns >= turn + 100) continue;
+          const Id id{reported.id, 0, 0};
+          if (reported.begins) {
+            fed.put(thread,
+                    IdsRecord{head_of<IdsRecord>(RecordType::overlapped_begin, 1), fed.ticks(reported.ns), id, {}});
           } else {
-            fed.put(thread, IdRecord{head_of<IdRecord>(RecordType::overlapped_end, 1), fed.ticks(told.ns), id});
+            fed.put(thread, IdRecord{head_of<IdRecord>(RecordType::overlapped_end, 1), fed.ticks(reported.ns), id});
           }
         }
       }

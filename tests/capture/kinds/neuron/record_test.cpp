@@ -140,8 +140,8 @@ TEST_CASE("a busy device is told to whoever records") {
   plan.request.kinds = {{"neuron", {{"neff", "mlp.neff"}}}};
   plan.send = {laptop.file("mlp.neff")};
   const Result<client::RecordReport> report = host.record_into(laptop.file("mlp.accel"), plan);
-  const std::string told = report.ok() ? report->message : report.message();
-  CHECK(contains(told, "the device is busy: neuron-ls"));
+  const std::string reported = report.ok() ? report->message : report.message();
+  CHECK(contains(reported, "the device is busy: neuron-ls"));
 }
 
 }  // namespace

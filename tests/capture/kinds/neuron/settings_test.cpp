@@ -123,9 +123,9 @@ TEST_CASE("a program is compiled with debug facts, and with the flags that were 
                                          {"NEURON_CC_FLAGS=--disable-dge -O1"}, "/c", flags);
   CHECK(std::count_if(once.begin(), once.end(),
                       [](const std::string& word) { return word.starts_with("NEURON_CC_FLAGS"); }) == 1);
-  const Words kept =
+  const Words retained =
       kinds::neuron::compile_environment(program_settings({}), {"NEURON_COMPILE_CACHE_URL=/mine"}, "/c", nothing);
-  CHECK(std::find(kept.begin(), kept.end(), "NEURON_COMPILE_CACHE_URL=/c") == kept.end());
+  CHECK(std::find(retained.begin(), retained.end(), "NEURON_COMPILE_CACHE_URL=/c") == retained.end());
   CHECK(kinds::neuron::value_in({"A=1", "AB=2", "A=3"}, "A") == "3");
 }
 

@@ -94,7 +94,7 @@ OpenclRun run_traced(const std::vector<std::string>& arguments,
                                   {},
                                   {},
                                   listener.get(),
-                                  [](request::CaptureWish, const std::string&, const std::function<void()>&) {}};
+                                  [](request::CaptureIntent, const std::string&, const std::function<void()>&) {}};
   std::thread reader([&] { run.result = request::run_kind(kind_run, sink); });
   run_program(run, arguments, *environment, compiler == Compiler::anew ? empty : shared_cache());
   sink.over = true;

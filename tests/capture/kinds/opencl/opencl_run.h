@@ -14,8 +14,8 @@
 namespace accelscope::capture {
 
 struct OpenclRun {
-  std::unique_ptr<RecordingSink> kept = std::make_unique<RecordingSink>();
-  RecordingSink& sink = *kept;
+  std::unique_ptr<RecordingSink> retained = std::make_unique<RecordingSink>();
+  RecordingSink& sink = *retained;
   system::ChildEnd end;
   std::string printed;  // standard output
   Result<void> result;

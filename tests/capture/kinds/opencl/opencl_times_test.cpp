@@ -72,9 +72,9 @@ TEST_CASE("OpenCL commands at 0, of 2^63 or with an end taken late are set aside
   }
   CHECK(found["stream"] == kCommands - 3);
   CHECK(found["doubtful"] == 3);
-  std::uint64_t told = 0;
-  for (const QualityEntry& entry : sink.qualities) told += entry.kind == "impossible_times" ? entry.count : 0;
-  CHECK(told == 3);
+  std::uint64_t reported = 0;
+  for (const QualityEntry& entry : sink.qualities) reported += entry.kind == "impossible_times" ? entry.count : 0;
+  CHECK(reported == 3);
 }
 
 }  // namespace accelscope::capture::opencl_times

@@ -51,20 +51,20 @@ TEST_CASE("a program's output is kept by stream, its exit status is told and its
   SteeredSink sink;
   const KindOutcome outcome = run_kind_into(shell("echo a; echo b >&2; printf c; exit 3"), sink);
   REQUIRE_MESSAGE(outcome.result.ok(), outcome.result.message());
-  CHECK(lines_of(sink.kept, "stdout") == std::vector<std::string>{"a", "c"});
-  CHECK(lines_of(sink.kept, "stderr") == std::vector<std::string>{"b"});
+  CHECK(lines_of(sink.retained, "stdout") == std::vector<std::string>{"a", "c"});
+  CHECK(lines_of(sink.retained, "stderr") == std::vector<std::string>{"b"});
   CHECK(outcome.exit_status == 3);
   CHECK(outcome.printed.size() == 5);
-  CHECK(sink.kept.meta.at("program.exit_status") == "3");
-  CHECK(contains(quality_detail(sink.kept, "program_failed"), "ended with status 3"));
-  const std::vector<RecordedEvent> life = events_of(sink.kept, "Program");
+  CHECK(sink.retained.meta.at("program.exit_status") == "3");
+  CHECK(contains(quality_detail(sink.retained, "program_failed"), "ended with status 3"));
+  const std::vector<RecordedEvent> life = events_of(sink.retained, "Program");
   REQUIRE(life.size() == 1);
-  const ChunkView view = sink.kept.view(life[0]);
-  const Schema& schema = sink.kept.schema_of(life[0]);
+  const ChunkView view = sink.retained.view(life[0]);
+  const Schema& schema = sink.retained.schema_of(life[0]);
   CHECK(view.text(*schema.find("command"), 0) == "sh -c 'echo a; echo b >&2; printf c; exit 3'");
   CHECK(view.int64(*schema.find("exit_status"), 0) == 3);
   CHECK(view.int64(*schema.find("max_resident_bytes"), 0) > 100'000);
-  for (const RecordedEvent& line : events_of(sink.kept, "stdout")) {
+  for (const RecordedEvent& line : events_of(sink.retained, "stdout")) {
     CHECK(line.start >= life[0].start);
     CHECK(line.start <= life[0].end);
   }
@@ -75,9 +75,9 @@ TEST_CASE("a program that a signal ends is told by the signal's name") {
   const KindOutcome outcome = run_kind_into(shell("echo last words; kill -SEGV $$"), sink);
   REQUIRE(outcome.result.ok());
   CHECK(outcome.exit_status == 139);
-  CHECK(sink.kept.meta.at("program.signal") == "SIGSEGV");
-  CHECK(contains(quality_detail(sink.kept, "program_failed"), "SIGSEGV"));
-  CHECK(lines_of(sink.kept, "stdout") == std::vector<std::string>{"last words"});
+  CHECK(sink.retained.meta.at("program.signal") == "SIGSEGV");
+  CHECK(contains(quality_detail(sink.retained, "program_failed"), "SIGSEGV"));
+  CHECK(lines_of(sink.retained, "stdout") == std::vector<std::string>{"last words"});
 }
 
 TEST_CASE("a program that cannot be started is refused with what is wrong and what to try") {
@@ -118,9 +118,9 @@ TEST_CASE("a program runs in its folder with its environment, whose values stay 
   request.environment = {"SECRET=overwritten", "SECRET=hidden", "OTHER=1"};
   SteeredSink sink;
   REQUIRE(run_kind_into(request, sink).result.ok());
-  CHECK(lines_of(sink.kept, "stdout") == std::vector<std::string>{fs::canonical(scratch.path).string(), "same"});
-  CHECK(sink.kept.meta.at("program.environment_names") == "SECRET SECRET OTHER");
-  for (const Bytes& definition : sink.kept.definition_bytes) {
+  CHECK(lines_of(sink.retained, "stdout") == std::vector<std::string>{fs::canonical(scratch.path).string(), "same"});
+  CHECK(sink.retained.meta.at("program.environment_names") == "SECRET SECRET OTHER");
+  for (const Bytes& definition : sink.retained.definition_bytes) {
     const std::string text(reinterpret_cast<const char*>(definition.data()), definition.size());
     CHECK_FALSE(contains(text, "hidden"));
   }
@@ -132,7 +132,7 @@ TEST_CASE("a script runs in place of a program, with arguments, and is readable 
   request.arguments = {"step"};
   SteeredSink sink;
   REQUIRE(run_kind_into(request, sink, scratch.path.string()).result.ok());
-  CHECK(lines_of(sink.kept, "stdout") == std::vector<std::string>{"step 1", "step 2"});
+  CHECK(lines_of(sink.retained, "stdout") == std::vector<std::string>{"step 1", "step 2"});
   CHECK(fs::status(scratch.file("accelscope-script.sh")).permissions() ==
         (fs::perms::owner_read | fs::perms::owner_write));
 }
@@ -146,40 +146,40 @@ TEST_CASE("a line can be seen while the program goes on") {
   const KindOutcome outcome = run_kind_into(
       shell(fmt::format("echo ready; until [ -e {} ]; do :; done; echo done", seen), {{"counters", "off"}}), sink);
   REQUIRE(outcome.result.ok());
-  CHECK(lines_of(sink.kept, "stdout") == std::vector<std::string>{"ready", "done"});
+  CHECK(lines_of(sink.retained, "stdout") == std::vector<std::string>{"ready", "done"});
 }
 
 TEST_CASE("a stopped capture asks the program to end and keeps what it says then") {
   SteeredSink sink;
-  sink.cancel_when = [](const RecordingSink& kept) { return has_line(kept, "ready"); };
+  sink.cancel_when = [](const RecordingSink& retained) { return has_line(retained, "ready"); };
   const KindOutcome outcome =
       run_kind_into(shell("trap 'echo bye; exit 7' INT; echo ready; while :; do :; done"), sink);
   REQUIRE(outcome.result.ok());
   CHECK(outcome.exit_status == 7);
-  CHECK(lines_of(sink.kept, "stdout") == std::vector<std::string>{"ready", "bye"});
-  CHECK(contains(quality_detail(sink.kept, "program_stopped"), "ended with status 7"));
-  CHECK_FALSE(has_quality(sink.kept, "program_failed"));
+  CHECK(lines_of(sink.retained, "stdout") == std::vector<std::string>{"ready", "bye"});
+  CHECK(contains(quality_detail(sink.retained, "program_stopped"), "ended with status 7"));
+  CHECK_FALSE(has_quality(sink.retained, "program_failed"));
 }
 
 TEST_CASE("a program that does not end when asked is killed after its grace") {
   for (const std::string signal : {"INT", "TERM"}) {
     SteeredSink sink;
-    sink.cancel_when = [](const RecordingSink& kept) { return has_line(kept, "ready"); };
+    sink.cancel_when = [](const RecordingSink& retained) { return has_line(retained, "ready"); };
     const std::string trap = fmt::format("trap '' {}; echo ready; while :; do :; done", signal);
     const KindOutcome outcome = run_kind_into(shell(trap, {{"grace", "20ms"}, {"stop-signal", signal}}), sink);
     REQUIRE(outcome.result.ok());
     CHECK(outcome.exit_status == 128 + SIGKILL);
-    CHECK(contains(quality_detail(sink.kept, "program_stopped"), "was killed"));
+    CHECK(contains(quality_detail(sink.retained, "program_stopped"), "was killed"));
   }
 }
 
 TEST_CASE("a stopped capture ends what the program has started with it") {
   SteeredSink sink;
-  sink.cancel_when = [](const RecordingSink& kept) { return has_line(kept, "ready"); };
+  sink.cancel_when = [](const RecordingSink& retained) { return has_line(retained, "ready"); };
   // A shell's background programs do not hear SIGINT.
   const KindOutcome outcome = run_kind_into(shell("sleep 1000 & echo $!; echo ready; wait", {{"grace", "20ms"}}), sink);
   REQUIRE(outcome.result.ok());
-  const std::vector<std::string> lines = lines_of(sink.kept, "stdout");
+  const std::vector<std::string> lines = lines_of(sink.retained, "stdout");
   REQUIRE(lines.size() == 2);
   CHECK(ends_soon(std::stoi(lines[0])));
 }
@@ -189,8 +189,8 @@ TEST_CASE("a program's end is not held up by what it leaves behind, which is tol
   const KindOutcome outcome = run_kind_into(shell("sleep 1000 & echo $!"), sink);
   REQUIRE(outcome.result.ok());
   CHECK(outcome.exit_status == 0);
-  CHECK(contains(quality_detail(sink.kept, "output_left_open"), "live on"));
-  const std::vector<std::string> lines = lines_of(sink.kept, "stdout");
+  CHECK(contains(quality_detail(sink.retained, "output_left_open"), "live on"));
+  const std::vector<std::string> lines = lines_of(sink.retained, "stdout");
   REQUIRE(lines.size() == 1);
   const int left = std::stoi(lines[0]);
   CHECK(alive(left));  // it was not the program's wish to end it
@@ -258,38 +258,38 @@ TEST_CASE("what a program and its children use is sampled, but not while the cap
   SteeredSink sink;
   int asked = 0;
   std::uint64_t samples_in_pause = 0;
-  sink.pause_when = [&](const RecordingSink& kept) {
+  sink.pause_when = [&](const RecordingSink& retained) {
     if (++asked > 5) return false;
-    samples_in_pause = events_of(kept, "CPU").size();
+    samples_in_pause = events_of(retained, "CPU").size();
     return true;
   };
-  sink.cancel_when = [](const RecordingSink& kept) { return events_of(kept, "CPU").size() >= 3; };
+  sink.cancel_when = [](const RecordingSink& retained) { return events_of(retained, "CPU").size() >= 3; };
   const KindOutcome outcome = run_kind_into(
       shell("sh -c 'while :; do :; done' & while :; do :; done", {{"sample-interval", "10ms"}, {"grace", "20ms"}}),
       sink);
   REQUIRE(outcome.result.ok());
   CHECK(asked > 5);
   CHECK(samples_in_pause == 0);
-  const std::vector<double> cpu = samples_of(sink.kept, "CPU", true);
+  const std::vector<double> cpu = samples_of(sink.retained, "CPU", true);
   CHECK(*std::max_element(cpu.begin(), cpu.end()) > 0);
   for (const double share : cpu) CHECK(share <= 100.0 * 2 * static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN)));
-  for (const double processes : samples_of(sink.kept, "Processes", false)) CHECK(processes >= 1);
-  for (const double bytes : samples_of(sink.kept, "Memory", false)) CHECK(bytes > 100'000);
-  for (const double threads : samples_of(sink.kept, "Threads", false)) CHECK(threads >= 1);
+  for (const double processes : samples_of(sink.retained, "Processes", false)) CHECK(processes >= 1);
+  for (const double bytes : samples_of(sink.retained, "Memory", false)) CHECK(bytes > 100'000);
+  for (const double threads : samples_of(sink.retained, "Threads", false)) CHECK(threads >= 1);
 }
 
 TEST_CASE("output is kept while the capture is paused") {
   SteeredSink sink;
   sink.pause_when = [](const RecordingSink&) { return true; };
   REQUIRE(run_kind_into(shell("echo kept"), sink).result.ok());
-  CHECK(lines_of(sink.kept, "stdout") == std::vector<std::string>{"kept"});
+  CHECK(lines_of(sink.retained, "stdout") == std::vector<std::string>{"kept"});
 }
 
 TEST_CASE("what a user turns off is not there") {
   SteeredSink sink;
   REQUIRE(run_kind_into(shell("echo a", {{"lines", "off"}, {"counters", "off"}}), sink).result.ok());
-  CHECK(sink.kept.tracks.size() == 1);
-  CHECK(events_of(sink.kept, "Program").size() == 1);
+  CHECK(sink.retained.tracks.size() == 1);
+  CHECK(events_of(sink.retained, "Program").size() == 1);
 }
 
 TEST_CASE("a failing sink ends the program and is told") {

@@ -16,9 +16,9 @@ namespace records = probe::python;
 using probe::RecordHead;
 
 // A process whose ticks are told by the test.
-class ToldPython {
+class ReportedPython {
  public:
-  ToldPython() : reader_(process(), session_) {
+  ReportedPython() : reader_(process(), session_) {
     clock_.anchor();  // of one alone all ticks would be the same time
     ticks_ = clock_.last_ticks();
   }
@@ -65,101 +65,101 @@ class ToldPython {
 TEST_CASE("python: whatever ends are lost, every call is one slice, within its caller, begun when it began") {
   std::mt19937 random(1);
   for (const int lost_of_hundred : {0, 5, 60}) {
-    ToldPython told;
-    for (const char* name : {"a", "b", "c", "d"}) told.define(name);
+    ReportedPython reported;
+    for (const char* name : {"a", "b", "c", "d"}) reported.define(name);
     std::vector<std::uint32_t> stack;
     std::vector<std::int64_t> begins;
     for (int i = 0; i < 5'000; ++i) {
       if (stack.size() < 12 && (stack.empty() || random() % 2 == 0)) {
         stack.push_back(static_cast<std::uint32_t>(random() % 4));
-        begins.push_back(told.ns(told.now()));
-        told.tell(records::kCall, stack.back());
+        begins.push_back(reported.ns(reported.now()));
+        reported.tell(records::kCall, stack.back());
       } else {
-        if (random() % 100 >= static_cast<unsigned>(lost_of_hundred)) told.tell(records::kReturn, stack.back());
+        if (random() % 100 >= static_cast<unsigned>(lost_of_hundred)) reported.tell(records::kReturn, stack.back());
         stack.pop_back();
       }
     }
-    told.end();
-    std::vector<RecordedEvent> events = told.sink.events();
+    reported.end();
+    std::vector<RecordedEvent> events = reported.sink.events();
     REQUIRE(events.size() == begins.size());
     std::sort(events.begin(), events.end(), [&](const RecordedEvent& a, const RecordedEvent& b) {
-      return std::pair(a.start, told.depth(a)) < std::pair(b.start, told.depth(b));
+      return std::pair(a.start, reported.depth(a)) < std::pair(b.start, reported.depth(b));
     });
     std::vector<RecordedEvent> open;
     for (std::size_t i = 0; i < events.size(); ++i) {
       CHECK(events[i].start == begins[i]);
-      const std::uint32_t depth = told.depth(events[i]);
+      const std::uint32_t depth = reported.depth(events[i]);
       REQUIRE(depth <= open.size());
       open.resize(depth);
       if (depth > 0) CHECK(events[i].end <= open.back().end);
       open.push_back(events[i]);
     }
-    CHECK(told.session().open_calls >= stack.size());
-    if (lost_of_hundred == 0) CHECK(told.session().open_calls == stack.size());
+    CHECK(reported.session().open_calls >= stack.size());
+    if (lost_of_hundred == 0) CHECK(reported.session().open_calls == stack.size());
   }
 }
 
 TEST_CASE("python: the end of a region ends the calls of all threads there, those of a later region stay") {
-  ToldPython told;
-  told.define("f");
-  told.tell(records::kBase, 0, 0, 0);
-  told.tell(records::kRunning, 0, 0, 0);
-  told.tell(records::kBase, 0, 0, 1);
-  told.tell(records::kRunning, 0, 0, 1);
-  told.tell(records::kCall, 0, 0, 2);  // of a thread that tells of its new region first
-  const std::uint64_t end = told.now();
-  told.tell(records::kRegionEnd, 0, 0, 0);
-  told.tell(records::kBase, 0, end, 2);
-  told.tell(records::kRunning, 0, 0, 2);
-  told.read_until_now();
-  CHECK(told.session().open_calls == 0);
-  told.end();
-  CHECK(told.session().open_calls == 1);
+  ReportedPython reported;
+  reported.define("f");
+  reported.tell(records::kBase, 0, 0, 0);
+  reported.tell(records::kRunning, 0, 0, 0);
+  reported.tell(records::kBase, 0, 0, 1);
+  reported.tell(records::kRunning, 0, 0, 1);
+  reported.tell(records::kCall, 0, 0, 2);  // of a thread that tells of its new region first
+  const std::uint64_t end = reported.now();
+  reported.tell(records::kRegionEnd, 0, 0, 0);
+  reported.tell(records::kBase, 0, end, 2);
+  reported.tell(records::kRunning, 0, 0, 2);
+  reported.read_until_now();
+  CHECK(reported.session().open_calls == 0);
+  reported.end();
+  CHECK(reported.session().open_calls == 1);
   std::size_t at_end = 0;
-  for (const RecordedEvent& event : told.sink.events()) at_end += event.end == told.ns(end) ? 1 : 0;
+  for (const RecordedEvent& event : reported.sink.events()) at_end += event.end == reported.ns(end) ? 1 : 0;
   CHECK(at_end == 3);
-  CHECK(told.sink.events().size() == 4);
+  CHECK(reported.sink.events().size() == 4);
 }
 
 TEST_CASE("python: lines beside their function and returns to nowhere are left out, the rest stays in order") {
-  ToldPython told;
-  told.define("f");
-  told.define("g");
-  told.tell(records::kReturn, 1);
-  told.tell(records::kCall, 0);
-  told.tell(records::kLine, 1, 7);
-  told.tell(records::kLine, 0, 3);
-  told.tell(records::kCall, 1);
-  told.tell(records::kLine, 0, 4);  // g has ended without saying so
-  told.tell(records::kReturn, 0);
-  told.end();
+  ReportedPython reported;
+  reported.define("f");
+  reported.define("g");
+  reported.tell(records::kReturn, 1);
+  reported.tell(records::kCall, 0);
+  reported.tell(records::kLine, 1, 7);
+  reported.tell(records::kLine, 0, 3);
+  reported.tell(records::kCall, 1);
+  reported.tell(records::kLine, 0, 4);  // g has ended without saying so
+  reported.tell(records::kReturn, 0);
+  reported.end();
   std::vector<std::string> names;
-  for (const RecordedEvent& event : told.sink.events()) names.push_back(event.name);
+  for (const RecordedEvent& event : reported.sink.events()) names.push_back(event.name);
   std::sort(names.begin(), names.end());
   CHECK(names == std::vector<std::string>{":3", ":4", "f", "g"});
-  CHECK(told.session().broken_records == 0);
+  CHECK(reported.session().broken_records == 0);
 }
 
 TEST_CASE("python: bytes that no collector writes are counted, never read past their end") {
   std::mt19937_64 random(2);
-  ToldPython told;
-  told.define("f");
-  std::uint64_t told_count = 0;
+  ReportedPython reported;
+  reported.define("f");
+  std::uint64_t reported_count = 0;
   for (int i = 0; i < 20'000; ++i) {
     std::vector<std::uint64_t> words(random() % 6);
     for (std::uint64_t& word : words) word = random() % 3 == 0 ? random() : random() % 64;
-    told.tell_words({static_cast<std::uint16_t>(random() % 16), static_cast<std::uint16_t>(words.size() + 1),
-                     static_cast<std::uint32_t>(random() % 6)},
-                    words);
-    ++told_count;
+    reported.tell_words({static_cast<std::uint16_t>(random() % 16), static_cast<std::uint16_t>(words.size() + 1),
+                         static_cast<std::uint32_t>(random() % 6)},
+                        words);
+    ++reported_count;
     std::string body(random() % 40, '\0');
     for (char& c : body) c = static_cast<char>(random());
-    told.define_raw(static_cast<std::uint32_t>(random() % 5), body);
-    ++told_count;
+    reported.define_raw(static_cast<std::uint32_t>(random() % 5), body);
+    ++reported_count;
   }
-  told.end();
-  CHECK(told.session().broken_records > told_count / 4);
-  CHECK(told.session().broken_records < told_count);
+  reported.end();
+  CHECK(reported.session().broken_records > reported_count / 4);
+  CHECK(reported.session().broken_records < reported_count);
 }
 
 }  // namespace

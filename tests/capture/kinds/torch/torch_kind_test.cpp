@@ -106,7 +106,7 @@ TEST_CASE("a script runs under torch.profiler with its own arguments, folder and
       bench.request({"-u", "scripts/train.py", "--epochs=3", fs::canonical(bench.scratch.path).string()}), sink);
   REQUIRE_MESSAGE(outcome.result.ok(), outcome.result.message());
   CHECK(outcome.exit_status == 7);
-  CHECK(lines_of(sink.kept, "stdout") ==
+  CHECK(lines_of(sink.retained, "stdout") ==
         std::vector<std::string>{"__main__ ['scripts/train.py', '--epochs=3', '" +
                                  fs::canonical(bench.scratch.path).string() + "'] True"});
   REQUIRE(outcome.scopes.size() == 1);
@@ -117,10 +117,10 @@ TEST_CASE("a script runs under torch.profiler with its own arguments, folder and
   CHECK(std::vector<std::string>(names.begin(), names.begin() + 3) ==
         std::vector<std::string>{"activity CPU", "activity XPU", "aten::op0"});
   // The trace says when it began: within the program's life.
-  const std::vector<RecordedEvent> life = events_of(sink.kept, "Program");
+  const std::vector<RecordedEvent> life = events_of(sink.retained, "Program");
   CHECK(trace_begin_ns(trace) >= life.at(0).start);
   CHECK(trace_begin_ns(trace) <= life.at(0).end);
-  CHECK_FALSE(has_quality(sink.kept, "trace_begin_estimated"));
+  CHECK_FALSE(has_quality(sink.retained, "trace_begin_estimated"));
 }
 
 TEST_CASE("modules and code run under torch.profiler as the interpreter runs them") {
@@ -129,21 +129,21 @@ TEST_CASE("modules and code run under torch.profiler as the interpreter runs the
   lay_down(bench.scratch.file("package/__init__.py"), "");
   SteeredSink module;
   REQUIRE(bench.run(bench.request({"-X", "dev", "-m", "package.tool", "-v"}), module).result.ok());
-  CHECK(lines_of(module.kept, "stdout") == std::vector<std::string>{"__main__ ['-v']"});
+  CHECK(lines_of(module.retained, "stdout") == std::vector<std::string>{"__main__ ['-v']"});
   SteeredSink code;
   const KindOutcome outcome =
       bench.run(bench.request({"-c", "import sys; print(sys.argv); raise ValueError('deep')", "a"}), code);
   REQUIRE(outcome.result.ok());
   CHECK(outcome.exit_status == 1);
-  CHECK(lines_of(code.kept, "stdout") == std::vector<std::string>{"['-c', 'a']"});
-  CHECK(lines_of(code.kept, "stderr").back() == "ValueError: deep");
+  CHECK(lines_of(code.retained, "stdout") == std::vector<std::string>{"['-c', 'a']"});
+  CHECK(lines_of(code.retained, "stderr").back() == "ValueError: deep");
   CHECK(outcome.scopes.size() == 1);
   request::CaptureRequest alone = bench.request({});
   lay_down(bench.scratch.file("alone.py"), "print('alone')", true);
   alone.program = bench.scratch.file("alone.py");
   SteeredSink sink;
   REQUIRE(bench.run(alone, sink).result.ok());
-  CHECK(lines_of(sink.kept, "stdout") == std::vector<std::string>{"alone"});
+  CHECK(lines_of(sink.retained, "stdout") == std::vector<std::string>{"alone"});
 }
 
 TEST_CASE("the options reach torch.profiler, and a schedule follows the optimizers' steps") {
@@ -180,14 +180,14 @@ TEST_CASE("a stop in the middle keeps the trace until then") {
   for (const char* signal : {"INT", "TERM"}) {
     CAPTURE(signal);
     SteeredSink sink;
-    sink.cancel_when = [](const RecordingSink& kept) {
-      return std::find(kept.strings.begin(), kept.strings.end(), "begun") != kept.strings.end();
+    sink.cancel_when = [](const RecordingSink& retained) {
+      return std::find(retained.strings.begin(), retained.strings.end(), "begun") != retained.strings.end();
     };
     const KindOutcome outcome = bench.run(
         bench.request({"-c", "import time\nprint('begun', flush=True)\ntime.sleep(60)"}, {{"stop-signal", signal}}),
         sink);
     REQUIRE_MESSAGE(outcome.result.ok(), outcome.result.message());
-    CHECK(has_quality(sink.kept, "program_stopped"));
+    CHECK(has_quality(sink.retained, "program_stopped"));
     CHECK(outcome.exit_status == (std::string(signal) == "INT" ? 130 : 143));
     REQUIRE(outcome.scopes.size() == 1);
     CHECK(trace_events(*outcome.scopes[0]).size() == 202);
@@ -202,28 +202,29 @@ TEST_CASE("a stop before anything was traced is no failure") {
   lay_down(bench.scratch.file("site/torch/__init__.py"), "import time\ntime.sleep(60)\n");
   const KindOutcome outcome = bench.run(bench.request({"-c", "pass"}), sink);
   REQUIRE_MESSAGE(outcome.result.ok(), outcome.result.message());
-  CHECK(contains(quality_detail(sink.kept, "no_trace"), "torch.profiler has left no trace"));
+  CHECK(contains(quality_detail(sink.retained, "no_trace"), "torch.profiler has left no trace"));
 }
 
 TEST_CASE("what is wrong with a run under torch.profiler is said with what to do") {
   TorchBench bench;
-  const auto told = [&](request::CaptureRequest request) {
+  const auto reported = [&](request::CaptureRequest request) {
     const Result<std::string> described = request::describe_request(request, bench.scratch.path.string());
     return described.ok() ? *described : described.message();
   };
-  CHECK(told(bench.request({"train.py"})) == "python3 train.py under torch.profiler");
-  CHECK(contains(told(bench.request({})), "python3: nothing is given that it runs"));
-  CHECK(contains(told(bench.request({"-u", "-m"})), "nothing is given that it runs"));
+  CHECK(reported(bench.request({"train.py"})) == "python3 train.py under torch.profiler");
+  CHECK(contains(reported(bench.request({})), "python3: nothing is given that it runs"));
+  CHECK(contains(reported(bench.request({"-u", "-m"})), "nothing is given that it runs"));
   for (const char* wrong : {"1", "1,2", "a,1,1", "1,1,0", "1,1,1,1,1", "1,1,1,", "1;1;1"}) {
     CAPTURE(wrong);
-    CHECK(contains(told(bench.request({"a.py"}, {{"schedule", wrong}})), "is no schedule; write WAIT,WARMUP,ACTIVE"));
+    CHECK(
+        contains(reported(bench.request({"a.py"}, {{"schedule", wrong}})), "is no schedule; write WAIT,WARMUP,ACTIVE"));
   }
-  CHECK(told(bench.request({"a.py"}, {{"schedule", "0,0,1"}})) == "python3 a.py under torch.profiler");
+  CHECK(reported(bench.request({"a.py"}, {{"schedule", "0,0,1"}})) == "python3 a.py under torch.profiler");
   request::CaptureRequest shell = bench.request({"-c", "true"});
   shell.program = "sh";
-  CHECK(contains(told(shell), "sh: is no Python interpreter; write python3 SCRIPT"));
+  CHECK(contains(reported(shell), "sh: is no Python interpreter; write python3 SCRIPT"));
   request::CaptureRequest script{.kinds = {{"torch", {}}}, .script = "python3 a.py"};
-  CHECK(contains(told(script), "a shell script cannot be run under torch.profiler"));
+  CHECK(contains(reported(script), "a shell script cannot be run under torch.profiler"));
 
   request::CaptureRequest without = bench.request({"-S", "-c", "print('not reached')"});
   without.environment = {"PYTHONPATH="};
@@ -233,7 +234,7 @@ TEST_CASE("what is wrong with a run under torch.profiler is said with what to do
   KindOutcome outcome = bench.run(without, sink);
   CHECK(contains(outcome.result.message(),
                  "python3: has no PyTorch (no torch here); install it there with 'python3 -m pip"));
-  CHECK(lines_of(sink.kept, "stdout").empty());
+  CHECK(lines_of(sink.retained, "stdout").empty());
   CHECK(outcome.exit_status == 1);
   TorchBench other;
   SteeredSink killed;

@@ -14,8 +14,8 @@ namespace fs = std::filesystem;
 // Before each turn of the kind one step of what happens to the file; once there are no more, the capture is stopped.
 class StepSink final : public ForwardingSink {
  public:
-  StepSink(EventSink& kept, std::vector<std::function<void()>> steps)
-      : ForwardingSink(kept), steps_(std::move(steps)) {}
+  StepSink(EventSink& retained, std::vector<std::function<void()>> steps)
+      : ForwardingSink(retained), steps_(std::move(steps)) {}
   [[nodiscard]] bool cancelled() const override {
     if (at_ == steps_.size()) return true;
     steps_[at_++]();

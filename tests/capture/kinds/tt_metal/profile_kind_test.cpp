@@ -46,8 +46,8 @@ TEST_CASE("a command runs without and with the device profiler, and both are one
       sink, scratch.path.string());
   REQUIRE_MESSAGE(outcome.result.ok(), outcome.result.message());
   CHECK(outcome.exit_status == 0);
-  CHECK(lines_of(sink.kept, "stdout") == std::vector<std::string>{"TT_METAL_DEVICE_PROFILER=0"});
-  CHECK(device_of(sink.kept, "Program").starts_with("host run tt_metal_stand_in ("));
+  CHECK(lines_of(sink.retained, "stdout") == std::vector<std::string>{"TT_METAL_DEVICE_PROFILER=0"});
+  CHECK(device_of(sink.retained, "Program").starts_with("host run tt_metal_stand_in ("));
   REQUIRE(outcome.scopes.size() == 2);
   const RecordingSink& program = *outcome.scopes[0];
   const RecordingSink& log = *outcome.scopes[1];
@@ -60,10 +60,10 @@ TEST_CASE("a command runs without and with the device profiler, and both are one
   test::TtLogOptions options;
   options.programs = 5;
   CHECK(zone_count(log) == tt_log_zones(options).size());
-  CHECK(sink.kept.meta.at("tt_metal.alignment") == "by the starts of both runs");
-  CHECK(has_quality(sink.kept, "runs_aligned_by_start"));
+  CHECK(sink.retained.meta.at("tt_metal.alignment") == "by the starts of both runs");
+  CHECK(has_quality(sink.retained, "runs_aligned_by_start"));
   // Both lives begin together, though one program ran after the other.
-  const std::int64_t host = events_of(sink.kept, "Program").at(0).start;
+  const std::int64_t host = events_of(sink.retained, "Program").at(0).start;
   const std::int64_t device = events_of(program, "Program").at(0).start;
   CHECK(std::abs(host - device) < 500'000'000);
   CHECK(fs::exists(scratch.file("tt-metal-profiler/.logs/profile_log_device.csv")));
@@ -82,7 +82,7 @@ TEST_CASE("host zones that the first run leaves are part of the session, those o
   const RecordingSink& host = *outcome.scopes[0];
   CHECK(host.event_count == 5);
   CHECK(device_of(host, "Thread 77") == "host run Tracy");
-  CHECK(has_quality(sink.kept, "host_times_estimated"));
+  CHECK(has_quality(sink.retained, "host_times_estimated"));
   CHECK(zone_count(*outcome.scopes[2]) > 0);
 }
 
@@ -92,11 +92,11 @@ TEST_CASE("one of the two runs can be made alone") {
   KindOutcome outcome = run_kind_into(command({}, {{"runs", "host"}}), host, scratch.path.string());
   REQUIRE(outcome.result.ok());
   CHECK(outcome.scopes.empty());
-  CHECK(lines_of(host.kept, "stdout") == std::vector<std::string>{"TT_METAL_DEVICE_PROFILER=0"});
+  CHECK(lines_of(host.retained, "stdout") == std::vector<std::string>{"TT_METAL_DEVICE_PROFILER=0"});
   SteeredSink device;
   outcome = run_kind_into(command({}, {{"runs", "device"}}), device, scratch.path.string());
   REQUIRE(outcome.result.ok());
-  CHECK(device.kept.events().empty());
+  CHECK(device.retained.events().empty());
   CHECK(zone_count(*outcome.scopes.at(1)) > 0);
 }
 
@@ -107,8 +107,8 @@ TEST_CASE("a command that fails is not run with the profiler, and its status is 
   REQUIRE(outcome.result.ok());
   CHECK(outcome.exit_status == 3);
   CHECK(outcome.scopes.empty());
-  CHECK(contains(quality_detail(sink.kept, "device_run_left_out"), "status 3"));
-  CHECK(contains(quality_detail(sink.kept, "program_failed"), "status 3"));
+  CHECK(contains(quality_detail(sink.retained, "device_run_left_out"), "status 3"));
+  CHECK(contains(quality_detail(sink.retained, "program_failed"), "status 3"));
 }
 
 TEST_CASE("a command that dies in the device run keeps what it had written") {
@@ -144,7 +144,7 @@ TEST_CASE("a build without the profiler is told before and after it has run") {
   REQUIRE_FALSE(outcome.result.ok());
   CHECK(contains(outcome.result.message(), "libtt_metal.so: was built without the profiler"));
   CHECK(contains(outcome.result.message(), "--check-build=off"));
-  CHECK(refused.kept.events().empty());
+  CHECK(refused.retained.events().empty());
   std::ofstream(scratch.file("home/build/lib/libtt_metal.so"))
       << std::string(3'000'000, 'x') << "profile_log_device.csv";
   SteeredSink accepted;
@@ -157,11 +157,11 @@ TEST_CASE("a stop in the first run ends the capture without the second") {
   request.program = "sh";
   request.arguments = {"-c", "echo begun; exec sleep 60"};
   SteeredSink sink;
-  sink.cancel_when = [](const RecordingSink& kept) { return kept.event_count > 0; };
+  sink.cancel_when = [](const RecordingSink& retained) { return retained.event_count > 0; };
   const KindOutcome outcome = run_kind_into(request, sink, scratch.path.string());
   REQUIRE(outcome.result.ok());
   CHECK(outcome.scopes.empty());
-  CHECK(has_quality(sink.kept, "program_stopped"));
+  CHECK(has_quality(sink.retained, "program_stopped"));
 }
 
 TEST_CASE("what is to be run twice is said beforehand") {

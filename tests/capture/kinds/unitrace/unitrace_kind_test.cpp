@@ -104,21 +104,21 @@ TEST_CASE("a program runs under unitrace, and its trace is what its import is, a
       bench.request({"sh", "-c", "echo said; exit 4"}, {{"output-dir", bench.scratch.file("unitrace.d")}}), sink);
   REQUIRE_MESSAGE(outcome.result.ok(), outcome.result.message());
   CHECK(outcome.exit_status == 4);
-  CHECK(lines_of(sink.kept, "stdout") == std::vector<std::string>{"said"});
+  CHECK(lines_of(sink.retained, "stdout") == std::vector<std::string>{"said"});
   REQUIRE(outcome.scopes.size() == 1);
   REQUIRE(bench.traces().size() == 1);
   const std::vector<std::string> events = trace_events(*outcome.scopes[0]);
   CHECK(events.size() == 600);
   CHECK(events == imported_trace(bench.traces()[0]));
-  const std::vector<RecordedEvent> life = events_of(sink.kept, "Program");
+  const std::vector<RecordedEvent> life = events_of(sink.retained, "Program");
   REQUIRE(life.size() == 1);
   const std::int64_t begin = trace_begin_ns(*outcome.scopes[0]);
   CHECK(begin >= 0);
   CHECK(begin <= life[0].start);
-  CHECK(has_quality(sink.kept, "trace_begin_estimated"));
+  CHECK(has_quality(sink.retained, "trace_begin_estimated"));
   CHECK(contains(bench.log(), "--chrome-call-logging --chrome-kernel-logging --session accelscope"));
   // What the user asked for is what the session names.
-  CHECK(sink.kept.meta.at("program.command") == "sh -c 'echo said; exit 4'");
+  CHECK(sink.retained.meta.at("program.command") == "sh -c 'echo said; exit 4'");
 }
 
 TEST_CASE("every option becomes the one that unitrace documents") {
@@ -169,7 +169,7 @@ TEST_CASE("several processes leave several traces, told apart by their names, an
   SteeredSink broken;
   const KindOutcome failed = other.run(request, broken);
   REQUIRE_FALSE(failed.result.ok());
-  CHECK(has_quality(broken.kept, "trace_unreadable"));
+  CHECK(has_quality(broken.retained, "trace_unreadable"));
 }
 
 TEST_CASE("unitrace starts paused, goes on and pauses with the capture") {
@@ -190,35 +190,35 @@ TEST_CASE("unitrace starts paused, goes on and pauses with the capture") {
   const std::string name = log.substr(session, log.find(' ', session) - session);
   CHECK(contains(log, "--session " + name + " --start-paused"));
   CHECK(log.find("--resume " + name + "\n") < log.find("--pause " + name + "\n"));
-  CHECK_FALSE(has_quality(sink.kept, "pauses_not_followed"));
+  CHECK_FALSE(has_quality(sink.retained, "pauses_not_followed"));
 }
 
 TEST_CASE("a stop ends the program in order and keeps what was traced until then") {
   UnitraceBench bench;
   SteeredSink sink;
-  sink.cancel_when = [](const RecordingSink& kept) {
-    return std::find(kept.strings.begin(), kept.strings.end(), "begun") != kept.strings.end();
+  sink.cancel_when = [](const RecordingSink& retained) {
+    return std::find(retained.strings.begin(), retained.strings.end(), "begun") != retained.strings.end();
   };
   const KindOutcome outcome = bench.run(bench.request({"sh", "-c", "echo begun; exec sleep 60"}), sink);
   REQUIRE_MESSAGE(outcome.result.ok(), outcome.result.message());
-  CHECK(has_quality(sink.kept, "program_stopped"));
+  CHECK(has_quality(sink.retained, "program_stopped"));
   REQUIRE(outcome.scopes.size() == 1);
   CHECK(trace_events(*outcome.scopes[0]).size() == 600);
 }
 
 TEST_CASE("what is wrong with a run under unitrace is said with what to do") {
   UnitraceBench bench;
-  const auto told = [&](const request::CaptureRequest& request) {
+  const auto reported = [&](const request::CaptureRequest& request) {
     const Result<std::string> described = request::describe_request(request, bench.scratch.path.string());
     return described.ok() ? *described : described.message();
   };
-  CHECK(told(bench.request({"sh", "-c", "true"})) == "sh -c true under unitrace");
-  CHECK(contains(told(bench.request({"no-such-program"})), "no-such-program: not found"));
-  CHECK(contains(told(bench.request({"true"}, {{"host-calls", "off"}, {"device-activity", "off"}})),
+  CHECK(reported(bench.request({"sh", "-c", "true"})) == "sh -c true under unitrace");
+  CHECK(contains(reported(bench.request({"no-such-program"})), "no-such-program: not found"));
+  CHECK(contains(reported(bench.request({"true"}, {{"host-calls", "off"}, {"device-activity", "off"}})),
                  "nothing would be traced"));
   request::CaptureRequest request = bench.request({"true"});
   fs::remove(bench.tool);
-  CHECK(contains(told(request), "unitrace was not found on PATH; build it from tools/unitrace"));
+  CHECK(contains(reported(request), "unitrace was not found on PATH; build it from tools/unitrace"));
   CHECK_FALSE((*request::find_kind("unitrace"))->check().front().ok);
   lay_down(bench.tool, kUnitrace, true);
   CHECK((*request::find_kind("unitrace"))->check().front().ok);

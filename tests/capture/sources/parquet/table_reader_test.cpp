@@ -20,7 +20,7 @@ using test::ParquetLayout;
 struct ReadTable {
   std::vector<std::map<std::string, std::string>> rows;  // without nulls
   std::vector<ColumnProblem> problems;
-  std::uint64_t mended = 0;
+  std::uint64_t repaired = 0;
   std::string error;
 };
 
@@ -37,7 +37,7 @@ ReadTable read_table(const std::string& bytes) {
     for (const json::JsonField& field : (*reader)->fields()) row.emplace(field.key, field.text);
   }
   table.problems = (*reader)->problems();
-  table.mended = (*reader)->mended_values();
+  table.repaired = (*reader)->repaired_values();
   return table;
 }
 
@@ -201,7 +201,7 @@ TEST_CASE("what Parquet's values mean is told: unsigned numbers, times in ns, de
                                                             {"not a number", "NaN"},
                                                             {"mended", "a\xef\xbf\xbd"},
                                                             {"exact", "9223372036854775807"}});
-  CHECK(table.mended == 1);
+  CHECK(table.repaired == 1);
 }
 
 TEST_CASE("a column in an unknown codec or encoding is named, and the others are read") {

@@ -56,7 +56,7 @@ struct ImportedTrace {
                : sink.strings.at(sink.view(event).stored(*column, event.row));
   }
   [[nodiscard]] double value(const RecordedEvent& sample) const { return sink.view(sample).float64(0, sample.row); }
-  [[nodiscard]] std::uint64_t told(std::string_view kind) const {
+  [[nodiscard]] std::uint64_t reported(std::string_view kind) const {
     std::uint64_t count = 0;
     for (const QualityEntry& entry : sink.qualities) count += entry.kind == kind ? entry.count : 0;
     return count;
@@ -172,8 +172,8 @@ TEST_CASE("slices are the same in whatever order their packets lie") {
       found.emplace(imported.sink.tracks.at(event.track).name, event.start, event.end, event.name);
     }
     CHECK(found == expected);
-    CHECK(imported.told("ends_without_begin") == 0);
-    CHECK(imported.told("too_many_overlaps") == 0);
+    CHECK(imported.reported("ends_without_begin") == 0);
+    CHECK(imported.reported("too_many_overlaps") == 0);
   }
 }
 
@@ -186,8 +186,8 @@ TEST_CASE("slices without an end last to the trace's end, ends without a begin a
   CHECK(events[0].end == 400);
   CHECK(trace.number(events[0], "unfinished") == 1);
   CHECK(!trace.number(events[1], "unfinished"));
-  CHECK(trace.told("begin_without_end") == 1);
-  CHECK(trace.told("ends_without_begin") == 1);
+  CHECK(trace.reported("begin_without_end") == 1);
+  CHECK(trace.reported("ends_without_begin") == 1);
 }
 
 TEST_CASE("arguments of an end belong to its slice, the later ones count, nested ones become one") {
@@ -231,7 +231,7 @@ TEST_CASE("counters: deltas of a sequence add up, units are multiplied, values b
   CHECK(values["deltas"] == std::vector<double>{50, 70, 40});
   CHECK(values["beside"] == std::vector<double>{7});
   CHECK(values["real"] == std::vector<double>{0.25});
-  CHECK(trace.told("bad_counter") == 1);  // of a track that is no counter
+  CHECK(trace.reported("bad_counter") == 1);  // of a track that is no counter
 }
 
 TEST_CASE("flows of one id are a chain in the order of time, whose end lets the id begin anew") {
@@ -283,8 +283,8 @@ TEST_CASE("what is lost of a sequence's state is told, and what needs it is left
   const std::vector<RecordedEvent> events = trace.of_table("event");
   REQUIRE(events.size() == 1);
   CHECK(events[0].name == "known");
-  CHECK(trace.told("rows_skipped") == 2);
-  CHECK(trace.told("lost_events") == 1);
+  CHECK(trace.reported("rows_skipped") == 2);
+  CHECK(trace.reported("lost_events") == 1);
 }
 
 TEST_CASE("packets that are packed, and files joined end to end, are read as if they were not") {
@@ -300,7 +300,7 @@ TEST_CASE("packets that are packed, and files joined end to end, are read as if 
   CHECK(twice.of_table("kernel").size() == 2);
   const ImportedTrace damaged(packet(TraceMessage().text(50, packed.substr(0, packed.size() / 2))) + plain);
   CHECK(damaged.of_table("kernel").size() >= 1);
-  CHECK(damaged.told("unreadable_events") == 1);
+  CHECK(damaged.reported("unreadable_events") == 1);
 }
 
 TEST_CASE("a cut trace gives what it still holds, and says where it ends") {
@@ -319,7 +319,7 @@ TEST_CASE("a cut trace gives what it still holds, and says where it ends") {
   }
   CHECK(read > whole.size() * 9 / 10);
   const ImportedTrace cut(whole.substr(0, whole.size() - 3));
-  CHECK(cut.told("truncated") == 1);
+  CHECK(cut.reported("truncated") == 1);
   CHECK(cut.of_table("kernel").size() == 1);
 }
 
@@ -327,7 +327,7 @@ TEST_CASE("bytes in between that are no packets are skipped and told of") {
   const std::string whole = varied_trace();
   const ImportedTrace trace(whole + std::string(200, '\xff') + whole + whole);
   CHECK(trace.of_table("kernel").size() == 3);
-  CHECK(trace.told("stray_bytes") == 200);
+  CHECK(trace.reported("stray_bytes") == 200);
 }
 
 TEST_CASE("flipped bits give a session or an error, never a crash") {

@@ -203,11 +203,11 @@ TEST_CASE("pickle: cut at any byte, a file yields a part of what it holds, and e
       const auto part = read(std::string_view(whole).substr(0, cut));
       REQUIRE(part.ok());
       CHECK_FALSE(part->broken.empty());
-      const auto kept = part->data.list(part->data.find(part->data.root(), "rows"));
-      CHECK(kept.size() >= most);
-      most = kept.size();
-      for (std::size_t i = 0; i + 1 < kept.size(); ++i) {
-        CHECK(part->data.to_int64(part->data.find(kept[i], "n")) == static_cast<std::int64_t>(i) * 1000);
+      const auto retained = part->data.list(part->data.find(part->data.root(), "rows"));
+      CHECK(retained.size() >= most);
+      most = retained.size();
+      for (std::size_t i = 0; i + 1 < retained.size(); ++i) {
+        CHECK(part->data.to_int64(part->data.find(retained[i], "n")) == static_cast<std::int64_t>(i) * 1000);
       }
     }
     CHECK(most == 20);
@@ -228,7 +228,7 @@ TEST_CASE("pickle: bytes that are flipped never do more than end the reading") {
   }
   writer.appends();
   const std::string whole = writer.finish();
-  int kept = 0;
+  int retained = 0;
   for (int round = 0; round < 3000; ++round) {
     std::string broken = whole;
     for (std::size_t flips = 1 + random() % 4; flips > 0; --flips) {
@@ -238,10 +238,10 @@ TEST_CASE("pickle: bytes that are flipped never do more than end the reading") {
     if (!done.ok()) {
       CHECK_FALSE(done.message().empty());
     } else {
-      kept += as_text(done->data, done->data.root()).size() > 2 ? 1 : 0;
+      retained += as_text(done->data, done->data.root()).size() > 2 ? 1 : 0;
     }
   }
-  CHECK(kept > 2'700);  // of 3,000: most flips change a value, not the form
+  CHECK(retained > 2'700);  // of 3,000: most flips change a value, not the form
 }
 
 TEST_CASE("a packed pickle of lists without end is given up before it fills the memory") {

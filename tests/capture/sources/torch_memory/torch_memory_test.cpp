@@ -58,7 +58,7 @@ TEST_CASE("torch memory: every moment's totals are those of the allocator, and t
     options.expandable = seed % 4 == 1;
     options.history = seed % 5 == 2;
     options.protocol = 2 + static_cast<int>(seed % 4);
-    options.kept_entries = seed % 2 == 0 ? SIZE_MAX : 300;
+    options.retained_entries = seed % 2 == 0 ? SIZE_MAX : 300;
     const test::TorchModel model(options);
     const Imported session = import_snapshot(model.pickle());
     const auto& states = model.states();
@@ -301,19 +301,19 @@ TEST_CASE("torch memory: lists that stand in many places are read as often as th
     for (int i = 0; i < times; ++i) bytes.append(1, 'h').append(1, place);
     return bytes + "e";
   };
-  const auto kept_at = [](const std::string& value, char place) { return value + "q" + place + "0"; };
+  const auto retained_at = [](const std::string& value, char place) { return value + "q" + place + "0"; };
   constexpr int kTimes = 20'000;
   const std::string pickle =
-      "\x80\x04" + kept_at("}(" + text("size") + number(512) + text("state") + text("active_allocated") + "u", 0) +
-      kept_at(many(0, kTimes), 1) +
-      kept_at("}(" + text("address") + number(1U << 24) + text("total_size") + number(kTimes * 512) + text("blocks") +
-                  std::string("h\1", 2) + "u",
-              2) +
-      kept_at(
+      "\x80\x04" + retained_at("}(" + text("size") + number(512) + text("state") + text("active_allocated") + "u", 0) +
+      retained_at(many(0, kTimes), 1) +
+      retained_at("}(" + text("address") + number(1U << 24) + text("total_size") + number(kTimes * 512) +
+                      text("blocks") + std::string("h\1", 2) + "u",
+                  2) +
+      retained_at(
           "}(" + text("action") + text("alloc") + text("addr") + number(1U << 24) + text("size") + number(512) + "u",
           3) +
-      kept_at(many(3, kTimes), 4) + "}(" + text("segments") + many(2, kTimes) + text("device_traces") + many(4, 500) +
-      "u.";
+      retained_at(many(3, kTimes), 4) + "}(" + text("segments") + many(2, kTimes) + text("device_traces") +
+      many(4, 500) + "u.";
   const Imported session = import_snapshot(pickle);
   REQUIRE(session.quality("rows_left_out") != nullptr);
   CHECK(session.quality("rows_left_out")->severity == Severity::warning);

@@ -134,12 +134,12 @@ TEST_CASE("kernels at 0, of 2^63 or that end far too late are kept and lengthen 
     const Imported session =
         Imported::by([&](EventSink& sink) { return (*format)->run(folder.file(profile.file), {}, sink); });
     CHECK(session.snapshot().end_ns - session.snapshot().begin_ns < 100'000);
-    std::size_t kept = 0, aside = 0;
+    std::size_t retained = 0, aside = 0;
     for (const LaneSnapshot& lane : session.snapshot().lanes) {
       const bool doubtful = session.snapshot().find_track(lane.track)->track->kind == "doubtful";
-      (doubtful ? aside : kept) += lane.schema->kind == EventKind::slice ? lane.event_count : 0;
+      (doubtful ? aside : retained) += lane.schema->kind == EventKind::slice ? lane.event_count : 0;
     }
-    CHECK(kept == kKernels - 3);
+    CHECK(retained == kKernels - 3);
     CHECK(aside == 3);
     CHECK(quality_count(session, "impossible_times") == 3);
   }

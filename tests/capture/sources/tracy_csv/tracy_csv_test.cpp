@@ -195,9 +195,9 @@ TEST_CASE("what is broken is left out and counted with its first line") {
                                        "cut,a.cpp,3,10");
   CHECK(session.count("tracy_zone") == 1);
   CHECK(quality_count(session, "rows_skipped") == 5);
-  bool told = false;
-  for (const QualityEntry& entry : session.snapshot().quality) told = told || contains(entry.detail, "line 3");
-  CHECK(told);
+  bool reported = false;
+  for (const QualityEntry& entry : session.snapshot().quality) reported = reported || contains(entry.detail, "line 3");
+  CHECK(reported);
   CHECK(quality_count(import_text(kZones), "no_rows") == 1);
   CHECK(contains(failure_of_text(""), "the file is empty"));
   CHECK(contains(failure_of_text("There are currently no messages!\n"), "zones.csv: its first line"));

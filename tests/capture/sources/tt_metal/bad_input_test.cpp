@@ -22,7 +22,7 @@ constexpr std::string_view kZone =
 struct Damage {
   std::string_view line;  // the third row, line 5 of the file
   std::string_view kind;
-  std::string_view says;
+  std::string_view contains_words;
 };
 
 }  // namespace
@@ -73,7 +73,7 @@ TEST_CASE("a damaged row is skipped, counted and told with its line, the rest is
     CHECK(quality_count(session, "unmatched_begins") == 0);
     REQUIRE(session.quality(damage.kind) != nullptr);
     CHECK(session.quality(damage.kind)->count == 1);
-    CHECK(session.quality(damage.kind)->detail.find(damage.says) != std::string::npos);
+    CHECK(session.quality(damage.kind)->detail.find(damage.contains_words) != std::string::npos);
     CHECK(session.quality(damage.kind)->detail.find("line 5") != std::string::npos);
   }
 }

@@ -270,10 +270,10 @@ TEST_CASE("a marker that was never stamped, or a day away, lengthens neither the
     CHECK(session.snapshot().end_ns - session.snapshot().begin_ns < 20'000);
     REQUIRE(session.quality("impossible_times") != nullptr);
     CHECK(session.quality("impossible_times")->count == 1);
-    const auto kept = session.events("ts_event");
-    REQUIRE(kept.size() == 1);
-    CHECK(kept[0].kind == "doubtful");
-    CHECK(kept[0].integer("time_cycles") == wrong);
+    const auto retained = session.events("ts_event");
+    REQUIRE(retained.size() == 1);
+    CHECK(retained[0].kind == "doubtful");
+    CHECK(retained[0].integer("time_cycles") == wrong);
     for (const PlainZone& zone : plain_zones(session)) CHECK(zone.end - zone.begin <= 10'000);
   }
   // A log that really begins at 0 is as it was.

@@ -182,14 +182,14 @@ TEST_CASE("the report and the device log of one run lie on one time, by the devi
       "0,1,1,BRISC,1,93900,0,1024,BRISC-KERNEL,ZONE_END,1,k.cc,\n");
   // One after the other into one recording; the second source's numbers are told apart by its own sink.
   std::vector<RecordingSink*> sinks;
-  std::vector<std::unique_ptr<RecordingSink>> kept;
+  std::vector<std::unique_ptr<RecordingSink>> retained;
   class Passing final : public ForwardingSink {
    public:
     using ForwardingSink::ForwardingSink;
   };
   const Result<void> done = import_input({folder.path()}, {}, [&]() -> std::unique_ptr<EventSink> {
-    kept.push_back(std::make_unique<RecordingSink>());
-    sinks.push_back(kept.back().get());
+    retained.push_back(std::make_unique<RecordingSink>());
+    sinks.push_back(retained.back().get());
     return std::make_unique<Passing>(static_cast<EventSink&>(*sinks.back()));
   });
   REQUIRE_MESSAGE(done.ok(), done.message());

@@ -16,7 +16,7 @@ using test::XPlane;
 using test::XSpace;
 
 // As Imported, of bytes that may well be refused. The number of events; -1: refused.
-std::int64_t events_in(const std::string& bytes, bool* told = nullptr) {
+std::int64_t events_in(const std::string& bytes, bool* reported = nullptr) {
   std::unique_ptr<Store> store = std::move(Store::create().value());
   StoreSink sink(*store);
   const Result<void> done =
@@ -28,7 +28,7 @@ std::int64_t events_in(const std::string& bytes, bool* told = nullptr) {
   const auto snapshot = store->snapshot();
   std::int64_t events = 0;
   for (const LaneSnapshot& lane : snapshot->lanes) events += static_cast<std::int64_t>(lane.event_count);
-  if (told != nullptr) *told = !snapshot->quality.empty();
+  if (reported != nullptr) *reported = !snapshot->quality.empty();
   return events;
 }
 
@@ -39,11 +39,11 @@ TEST_CASE("an XPlane file that breaks off anywhere gives what comes before, and 
   const std::int64_t all = events_in(whole);
   std::int64_t most = 0;
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    bool told = false;
-    const std::int64_t events = events_in(whole.substr(0, size), &told);
+    bool reported = false;
+    const std::int64_t events = events_in(whole.substr(0, size), &reported);
     CAPTURE(size);
     CHECK(events <= all);
-    if (events >= 0) CHECK(told);
+    if (events >= 0) CHECK(reported);
     most = std::max(most, events);
   }
   CHECK(most >= all - 1);

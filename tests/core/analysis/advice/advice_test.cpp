@@ -300,7 +300,7 @@ TEST_CASE("advice: every rule says what it needs, from where on it is told, by w
     CAPTURE(rule.name);
     CHECK(names.insert(rule.name).second);
     for (const std::string_view text :
-         {rule.title, rule.needs, rule.told, rule.source, rule.cost, rule.explanation, rule.remedy, rule.page}) {
+         {rule.title, rule.needs, rule.condition, rule.source, rule.cost, rule.explanation, rule.remedy, rule.page}) {
       CHECK_FALSE(text.empty());
     }
     CHECK(&rule_of(rule.id) == &rule);

@@ -158,8 +158,8 @@ TEST_CASE("advice: the busiest engine's waits are evidence of a cause and no fin
   const Finding* found = session.found(RuleId::serial_engines);
   CHECK_PLANTED(found, 20 * 400);
   CHECK(found->evidence.starts_with("Tensor, the busiest engine, waits 8 µs of 20 µs"));
-  const auto told = session.advice();
-  for (const Finding& each : told->findings) CHECK(each.headline.find("waits") == std::string::npos);
+  const auto reported = session.advice();
+  for (const Finding& each : reported->findings) CHECK(each.headline.find("waits") == std::string::npos);
 
   PlantedSession quiet;
   const TrackNumber works = quiet.engine("Tensor"), waits = quiet.engine("Vector");

@@ -352,10 +352,10 @@ TEST_CASE("advice: a threshold that is quoted is met: a twentieth of idle engine
     }
     const Finding* const of_engines = engines.found(RuleId::launch_gaps);
     REQUIRE((of_engines != nullptr) == (gap > 5'000));
-    if (of_engines != nullptr) CHECK(of_engines->told.find("for 5 % of the time and more") != std::string::npos);
+    if (of_engines != nullptr) CHECK(of_engines->reported.find("for 5 % of the time and more") != std::string::npos);
     const Finding* const of_streams = streams.found(RuleId::launch_gaps);
     REQUIRE((of_streams != nullptr) == (gap > 20'000));
-    if (of_streams != nullptr) CHECK(of_streams->told.find("for more than 20 % of the time") != std::string::npos);
+    if (of_streams != nullptr) CHECK(of_streams->reported.find("for more than 20 % of the time") != std::string::npos);
   }
 }
 

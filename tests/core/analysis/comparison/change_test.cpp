@@ -32,15 +32,15 @@ std::vector<double> skewed_captures(std::mt19937_64& random, std::size_t count, 
 
 using CaptureMaker = std::vector<double> (*)(std::mt19937_64&, std::size_t, double, double);
 
-int count_told(CaptureMaker make, std::size_t captures, double deviation, double ratio, std::uint64_t first_seed,
-               int pairs, Told what) {
-  int told = 0;
+int count_reported(CaptureMaker make, std::size_t captures, double deviation, double ratio, std::uint64_t first_seed,
+                   int pairs, Reported what) {
+  int reported = 0;
   for (int i = 0; i < pairs; ++i) {
     std::mt19937_64 random(first_seed + static_cast<std::uint64_t>(i));
     const auto base = make(random, captures, 3e6, deviation), other = make(random, captures, 3e6 * ratio, deviation);
-    told += change_of(base, other, {.resamples = false}).told == what ? 1 : 0;
+    reported += change_of(base, other, {.resamples = false}).reported == what ? 1 : 0;
   }
-  return told;
+  return reported;
 }
 
 }  // namespace
@@ -61,24 +61,24 @@ TEST_CASE("comparison: a hundred pairs of equal configurations raise no alarm") 
     for (const std::size_t captures : {3U, 5U, 10U}) {
       CAPTURE(deviation);
       CAPTURE(captures);
-      CHECK(count_told(sampled_captures, captures, deviation, 1, 1, 100, Told::same) == 100);
-      CHECK(count_told(skewed_captures, captures, deviation, 1, 1, 100, Told::same) == 100);
+      CHECK(count_reported(sampled_captures, captures, deviation, 1, 1, 100, Reported::same) == 100);
+      CHECK(count_reported(skewed_captures, captures, deviation, 1, 1, 100, Reported::same) == 100);
     }
   }
 }
 
 TEST_CASE("comparison: of ten thousand equal pairs about one in a thousand is told, as is promised") {
-  const int quiet = count_told(sampled_captures, 5, 0.02, 1, 1000, 10'000, Told::same);
+  const int quiet = count_reported(sampled_captures, 5, 0.02, 1, 1000, 10'000, Reported::same);
   CHECK(quiet >= 9'980);
   CHECK(quiet <= 9'999);  // a test that never speaks would be of no use
 }
 
 TEST_CASE("comparison: 5 % more is found in 95 of 100 pairs, with five captures a side where they scatter by 0.8 %") {
-  CHECK(count_told(sampled_captures, 5, 0.008, 1.05, 1, 100, Told::more) >= 95);
-  CHECK(count_told(sampled_captures, 7, 0.01, 1.05, 1, 100, Told::more) >= 95);
-  CHECK(count_told(sampled_captures, 10, 0.015, 1.05, 1, 100, Told::more) >= 95);
-  CHECK(count_told(sampled_captures, 16, 0.02, 1.05, 1, 100, Told::more) >= 95);
-  CHECK(count_told(sampled_captures, 5, 0.008, 1 / 1.05, 1, 100, Told::less) >= 95);
+  CHECK(count_reported(sampled_captures, 5, 0.008, 1.05, 1, 100, Reported::more) >= 95);
+  CHECK(count_reported(sampled_captures, 7, 0.01, 1.05, 1, 100, Reported::more) >= 95);
+  CHECK(count_reported(sampled_captures, 10, 0.015, 1.05, 1, 100, Reported::more) >= 95);
+  CHECK(count_reported(sampled_captures, 16, 0.02, 1.05, 1, 100, Reported::more) >= 95);
+  CHECK(count_reported(sampled_captures, 5, 0.008, 1 / 1.05, 1, 100, Reported::less) >= 95);
 }
 
 TEST_CASE("comparison: the interval of 95 % holds the true ratio about so often") {
@@ -105,7 +105,7 @@ TEST_CASE("comparison: the same captures give the same interval on every run") {
   REQUIRE(first.interval);
   CHECK(first.interval->low == again.interval->low);
   CHECK(first.interval->high == again.interval->high);
-  CHECK(first.told == Told::more);
+  CHECK(first.reported == Reported::more);
   CHECK(*first.ratio == doctest::Approx(527.5 / 499.2));
   CHECK(first.interval->low < *first.ratio);
   CHECK(first.interval->high > *first.ratio);
@@ -114,33 +114,33 @@ TEST_CASE("comparison: the same captures give the same interval on every run") {
 TEST_CASE("comparison: one capture a side is no sample, and is said to be none") {
   const std::array<double, 1> base = {100}, other = {150};
   const Change change = change_of(base, other);
-  CHECK(change.told == Told::no_sample);
+  CHECK(change.reported == Reported::no_sample);
   CHECK_FALSE(change.interval);
   CHECK(*change.ratio == doctest::Approx(1.5));
   // Unless the caller knows what is noise.
-  CHECK(change_of(base, other, {.noise = 0.01}).told == Told::more);
-  CHECK(change_of(base, other, {.noise = 0.2}).told == Told::same);
+  CHECK(change_of(base, other, {.noise = 0.01}).reported == Reported::more);
+  CHECK(change_of(base, other, {.noise = 0.2}).reported == Reported::same);
 }
 
 TEST_CASE("comparison: one new capture is held against the noise of the others") {
   const std::array<double, 6> base = {100, 100.4, 99.8, 100.1, 99.7, 100.2};
   const std::array<double, 1> alike = {100.9}, slower = {105};
-  CHECK(change_of(base, alike).told == Told::same);
-  CHECK(change_of(base, slower).told == Told::more);
-  CHECK(change_of(slower, base).told == Told::less);
+  CHECK(change_of(base, alike).reported == Reported::same);
+  CHECK(change_of(base, slower).reported == Reported::more);
+  CHECK(change_of(slower, base).reported == Reported::less);
 }
 
 TEST_CASE("comparison: values without any noise, zeros and tiny differences") {
   const std::array<double, 3> same = {8, 8, 8}, more = {9, 9, 9}, none = {0, 0, 0}, close = {8.01, 8.01, 8.01};
-  CHECK(change_of(same, same).told == Told::same);
-  CHECK(change_of(same, more).told == Told::more);
-  CHECK(change_of(more, same).told == Told::less);
-  CHECK(change_of(same, close).told == Told::same);  // beyond noise, and too little to be told
-  CHECK(change_of(none, none).told == Told::same);
+  CHECK(change_of(same, same).reported == Reported::same);
+  CHECK(change_of(same, more).reported == Reported::more);
+  CHECK(change_of(more, same).reported == Reported::less);
+  CHECK(change_of(same, close).reported == Reported::same);  // beyond noise, and too little to be told
+  CHECK(change_of(none, none).reported == Reported::same);
   const Change appeared = change_of(none, same);
-  CHECK(appeared.told == Told::more);
+  CHECK(appeared.reported == Reported::more);
   CHECK_FALSE(appeared.ratio);
-  CHECK(change_of(same, none).told == Told::less);
+  CHECK(change_of(same, none).reported == Reported::less);
 }
 
 TEST_CASE("changes: problems are paired first, so that how they differ is no noise") {
@@ -152,20 +152,20 @@ TEST_CASE("changes: problems are paired first, so that how they differ is no noi
       slower.push_back({sampled_captures(random, 3, mean, 0.01), sampled_captures(random, 3, mean * 1.093, 0.01)});
       equal.push_back({sampled_captures(random, 3, mean, 0.01), sampled_captures(random, 3, mean, 0.01)});
     }
-    found += pooled_change(slower, Pooling::geometric).told == Told::more ? 1 : 0;
-    alarms += pooled_change(equal, Pooling::geometric).is_told() ? 1 : 0;
+    found += pooled_change(slower, Pooling::geometric).reported == Reported::more ? 1 : 0;
+    alarms += pooled_change(equal, Pooling::geometric).is_reported() ? 1 : 0;
   }
   CHECK(found >= 98);
   CHECK(alarms <= 1);
   // A problem with a single capture a side takes the noise that the others show.
   const std::vector<SamplePair> some = {{{100}, {120}}, {{10, 10.1, 9.9, 10}, {12, 12.1, 11.9, 12}}};
-  CHECK(pooled_change(some, Pooling::geometric).told == Told::more);
+  CHECK(pooled_change(some, Pooling::geometric).reported == Reported::more);
   CHECK(*pooled_change(some, Pooling::arithmetic).ratio == doctest::Approx(1.2));
   const std::vector<SamplePair> single = {{{100}, {120}}, {{10}, {12}}};
-  CHECK(pooled_change(single, Pooling::geometric).told == Told::no_sample);
+  CHECK(pooled_change(single, Pooling::geometric).reported == Reported::no_sample);
   CHECK(*pooled_change(single, Pooling::geometric).ratio == doctest::Approx(1.2));
   // Where a side has none of it the means stand for the logarithms.
   const std::vector<SamplePair> gone = {{{5, 5}, {0, 0}}, {{3, 3}, {0, 0}}};
   CHECK_FALSE(pooled_change(gone, Pooling::geometric).is_geometric);
-  CHECK(pooled_change(gone, Pooling::geometric).told == Told::less);
+  CHECK(pooled_change(gone, Pooling::geometric).reported == Reported::less);
 }

@@ -209,7 +209,7 @@ TEST_CASE("comparison: kernel stands against kernel within each config, and a co
   const PairedFigures::Cell* fused = paired.find(1, 1, 0);
   REQUIRE((fused != nullptr && fused->change));
   CHECK(*fused->change->ratio == doctest::Approx(0.5));
-  CHECK(fused->change->told == Told::less);
+  CHECK(fused->change->reported == Reported::less);
   const PairedFigures::Cell* all = paired.find(3, 1, 1);
   REQUIRE((all != nullptr && all->change));
   CHECK(*all->change->ratio == doctest::Approx(0.5));
@@ -218,13 +218,13 @@ TEST_CASE("comparison: kernel stands against kernel within each config, and a co
 TEST_CASE("comparison: a regression of 9.3 % in every config is told, however far the configs lie apart") {
   const Comparison slower = compared_in_pairs(kernels_by_config(1.093));
   const Change& change = slower.find_metric(kWorkTime)->changes.front();
-  CHECK(change.told == Told::more);
+  CHECK(change.reported == Reported::more);
   CHECK(*change.ratio == doctest::Approx(1.093));
   CHECK(change.pair_count == 3);
   CHECK(change.interval->low > 1.08);
   CHECK(change.interval->high < 1.11);
-  CHECK(row_of(slower, "gemm").amounts.front().told == Told::more);
-  CHECK(compared_in_pairs(kernels_by_config(1)).find_metric(kWorkTime)->changes.front().told == Told::same);
+  CHECK(row_of(slower, "gemm").amounts.front().reported == Reported::more);
+  CHECK(compared_in_pairs(kernels_by_config(1)).find_metric(kWorkTime)->changes.front().reported == Reported::same);
   // What one side alone has is left out, and told of.
   std::vector<CaptureFigures> captures = kernels_by_config(1.093);
   captures.push_back(one_capture("x", {"kernel=fused", "config=b=64"}, 5, {{"gemm", "", 5e9, 1, 0}}));
@@ -245,7 +245,7 @@ TEST_CASE("comparison: kernels without a config in common are no pair, and one c
   for (const CaptureFigures& each : kernels_by_config(1.5))
     if (single.empty() || single.back().label.tags != each.label.tags) single.push_back(each);
   REQUIRE(single.size() == 6);
-  CHECK(compared_in_pairs(single).find_metric(kWorkTime)->changes.front().told == Told::no_sample);
+  CHECK(compared_in_pairs(single).find_metric(kWorkTime)->changes.front().reported == Reported::no_sample);
 }
 
 TEST_CASE("comparison: which way a figure is better") {
@@ -254,7 +254,7 @@ TEST_CASE("comparison: which way a figure is better") {
   CHECK(better_of("hbm_read_bytes") == Better::lower);
   CHECK(better_of("model_flops") == Better::neither);
   Change rise;
-  rise.told = Told::more;
+  rise.reported = Reported::more;
   rise.ratio = 1.2;
   CHECK(is_worse(Better::lower, rise));
   CHECK(is_better(Better::higher, rise));

@@ -198,9 +198,9 @@ TEST_CASE("compilations: of the launches those are kept that lie in a call") {
   recur(program, "train_step", {60, 50, 50, 50});
   program.launch(500 * kMs, 4'000, 501 * kMs, 1'000, 0, false, "cudaGraphLaunch");  // in none, and it does not recur
   const auto all = session.found();
-  std::size_t kept = 0;
-  for (const auto& launches : all->calls.launches) kept += launches.size();
-  CHECK(kept == 4);
+  std::size_t retained = 0;
+  for (const auto& launches : all->calls.launches) retained += launches.size();
+  CHECK(retained == 4);
   CHECK(call_rows(*all, TimeRange{}).size() == 4);
 }
 

@@ -43,8 +43,8 @@ TEST_CASE("stream: of two streams each runs its own, and one that waits for the 
 }
 
 TEST_CASE("stream: a wait for an event that is told holds for what comes after it, of what came before the record") {
-  for (const bool told : {true, false}) {
-    CAPTURE(told);
+  for (const bool reported : {true, false}) {
+    CAPTURE(reported);
     GpuSession session;
     session.call("main", 1, "cudaLaunchKernel", 0, 10);
     session.call("main", 2, "cudaEventRecord", 12, 2);
@@ -57,12 +57,12 @@ TEST_CASE("stream: a wait for an event that is told holds for what comes after i
     session.launches(1, 11);
     session.launches(3, 13);
     session.launches(5, 15);
-    if (told) session.stream_waits("stream 20", 4, 32, 7, 2);
+    if (reported) session.stream_waits("stream 20", 4, 32, 7, 2);
     const Times path = session.path();
-    CHECK(path.contains("gemm") == told);
+    CHECK(path.contains("gemm") == reported);
     CHECK_FALSE(path.contains("relu"));
     // Without the wait it has a delay that nothing explains.
-    CHECK(session.with("kernel gemm x0.25") == doctest::Approx(told ? 850 : 1'450).epsilon(0.01));
+    CHECK(session.with("kernel gemm x0.25") == doctest::Approx(reported ? 850 : 1'450).epsilon(0.01));
   }
 }
 

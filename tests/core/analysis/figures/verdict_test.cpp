@@ -34,9 +34,9 @@ SessionLoad engines(double dma, double busiest, double collectives = 0) {
 }
 
 // A session written by hand: tracks of any kind and the stretches in which they work or wait.
-class HandMade {
+class Manual {
  public:
-  HandMade() { schema_ = writer_.add_schema({.name = "work", .wait_names = {"WAIT"}}); }
+  Manual() { schema_ = writer_.add_schema({.name = "work", .wait_names = {"WAIT"}}); }
   TrackNumber track(const char* name, const char* kind, const char* device = "nc0") {
     return writer_.add_track({.name = name, .kind = kind, .device = device, .schema = schema_});
   }
@@ -156,7 +156,7 @@ TEST_CASE("verdict: it commits whatever was recorded, and says what is missing w
 }
 
 TEST_CASE("verdict: a stream that idles between its kernels is measured so, with what the host did meanwhile") {
-  HandMade session;
+  Manual session;
   const TrackNumber stream = session.track("stream 7", "stream", "gpu 0");
   const TrackNumber thread = session.track("11 python", "host_thread", "");
   session.add(stream, 0, 1'000, "void at::native::gemm<float>(float*)");
@@ -173,7 +173,7 @@ TEST_CASE("verdict: a stream that idles between its kernels is measured so, with
 }
 
 TEST_CASE("verdict: queues that take turns cover the time together, and each device counts alike") {
-  HandMade session;
+  Manual session;
   const TrackNumber first = session.track("q0", "dma_queue");
   const TrackNumber second = session.track("q1", "dma_queue");
   const TrackNumber engine = session.track("Tensor", "engine");
@@ -192,7 +192,7 @@ TEST_CASE("verdict: queues that take turns cover the time together, and each dev
 }
 
 TEST_CASE("verdict: engines without a program most of the time are bound by their host, engines that wait are not") {
-  HandMade session;
+  Manual session;
   const TrackNumber engine = session.track("core 1,1 BRISC", "engine");
   session.add(engine, 0, 100);
   session.add(engine, 900'000, 900'100);
@@ -202,7 +202,7 @@ TEST_CASE("verdict: engines without a program most of the time are bound by thei
   CHECK(load.gap == TimeRange{100, 900'000});
   CHECK(bound_text(load).ends_with(": host-bound"));
   CHECK(cause_text(load).starts_with("Largest gap 899.9 µs after "));
-  HandMade waiting;
+  Manual waiting;
   const TrackNumber other = waiting.track("Tensor", "engine");
   waiting.add(other, 0, 100);
   waiting.add(other, 100, 1'000'000, "WAIT");
@@ -212,7 +212,7 @@ TEST_CASE("verdict: engines without a program most of the time are bound by thei
 
 TEST_CASE("verdict: programs that wait for their transfers for most of their time are bound by that") {
   for (const std::int64_t waits : {400, 600}) {
-    HandMade session;
+    Manual session;
     session.add(session.track("core 1,1 BRISC", "engine"), 0, 1'000);
     const TrackNumber network = session.track("core 1,1 BRISC network", "dma_queue");
     session.add(network, 100, 110);
@@ -252,7 +252,7 @@ TEST_CASE("verdict: a line of the host costs its own time and what it launched, 
 TEST_CASE("verdict: it ends with the gravest gap in the data, and says nothing of complete ones") {
   SourceLines lines;
   lines.lines = {line("mlp.py", 33, 0, 344'000)};
-  HandMade session;
+  Manual session;
   session.add(session.track("stream 7", "stream", "gpu 0"), 0, 2'000);
   session.lacks("host_times_estimated", 1, Severity::note);
   session.lacks("rows_skipped", 1'204, Severity::error);
@@ -262,17 +262,17 @@ TEST_CASE("verdict: it ends with the gravest gap in the data, and says nothing o
   CHECK(verdict.text() ==
         "GPU busy 100.0 % of 2 µs: bound by its kernels; Longest in COPY, 100.0 %; mlp.py:33 waits 344 µs; "
         "data quality: rows skipped (1,204)");
-  HandMade noted;
+  Manual noted;
   noted.add(noted.track("stream 7", "stream", "gpu 0"), 0, 2'000);
   noted.lacks("flow_without_partner", 15'242, Severity::note);
   CHECK(noted.verdict(TimeRange{0, 2'000}, lines).missing.empty());
-  HandMade empty;
+  Manual empty;
   const Verdict nothing = empty.verdict(std::nullopt, {});
   CHECK(nothing.text() == "Unknown: no work was recorded, capture engines, streams or threads");
 }
 
 TEST_CASE("verdict: what was recorded of one chip alone is not averaged over all") {
-  HandMade session;
+  Manual session;
   for (const char* device : {"TPU 0", "TPU 1", "TPU 2", "TPU 3"}) {
     session.add(session.track("XLA Ops", "engine", device), 0, 400'000, "dot");
   }
@@ -295,7 +295,7 @@ TEST_CASE("verdict: what missing notifications keep from the figures is said wit
 }
 
 TEST_CASE("verdict: sums without times say what most of them is, of a device before its host") {
-  HandMade device, host;
+  Manual device, host;
   device.sums("Kernel",
               {{"gemm", 40'000}, {"zeCommandListAppendMemoryCopy(M2D)", 55'000}, {"ncclDevKernel_AllReduce", 5'000}});
   device.sums("Function", {{"zeCommandQueueSynchronize", 900'000}});
@@ -311,7 +311,7 @@ TEST_CASE("verdict: sums without times say what most of them is, of a device bef
 
 TEST_CASE("verdict: where many durations cannot be, the rest does not stand for all") {
   const auto with_doubtful = [](int count) {
-    HandMade session;
+    Manual session;
     const TrackNumber stream = session.track("Operations", "stream", "chip 0");
     for (int i = 0; i < 9; ++i) session.add(stream, i * 1'000, i * 1'000 + 900);
     const TrackNumber doubtful = session.track("Operations (impossible times)", "doubtful", "chip 0");

@@ -224,14 +224,14 @@ class GrowingSession {
 TEST_CASE("hierarchy: an index grows with its session, and an old one still serves") {
   GrowingSession session;
   std::shared_ptr<const HierarchyIndex> index, first;
-  std::size_t kept_pieces = 0;
+  std::size_t retained_pieces = 0;
   for (int stage = 0; stage < 12; ++stage) {
     session.run(static_cast<std::size_t>(stage) % 3, 1'500);
     session.run(static_cast<std::size_t>(stage + 1) % 3, 1'100);
     if (stage == 7) session.add_engine("Vector");  // of a second core: the same unit
     if (stage > 7) session.run(3, 700);
     const QueryContext query = session.query();
-    if (index) kept_pieces += pieces_in(*index, query);
+    if (index) retained_pieces += pieces_in(*index, query);
     index = index_of(query, "layer", 1'200, index);
     if (!first) first = index;
     const std::int64_t length = query.snapshot->end_ns;
@@ -244,7 +244,7 @@ TEST_CASE("hierarchy: an index grows with its session, and an old one still serv
       check_same(hierarchy_of(query, question, range, {.index = first.get()}), expected);
     }
   }
-  CHECK(kept_pieces > 0);
+  CHECK(retained_pieces > 0);
 }
 
 TEST_CASE("hierarchy: a filter or a search does not ask the index, which knows of neither") {

@@ -64,9 +64,9 @@ struct Story {
     const QueryContext query{.store = *store, .snapshot = store->snapshot(), .pool = pool, .control = control};
     auto usage = memory_usage(query);
     REQUIRE(usage.ok());
-    auto told = allocation_story(query, **usage, 0);
-    REQUIRE(told.ok());
-    story = *told;
+    auto reported = allocation_story(query, **usage, 0);
+    REQUIRE(reported.ok());
+    story = *reported;
   }
   std::unique_ptr<Store> store;
   std::shared_ptr<const AllocationStory> story;
@@ -75,18 +75,18 @@ struct Story {
 }  // namespace
 
 TEST_CASE("an allocation's story: the transfer that wrote it, the reads inside of it, and how long it lay idle") {
-  const Story told;
-  CHECK(told.story->writer_text == "DMA qSync0");
-  CHECK(told.story->reads_known);
-  CHECK(told.story->reads == 2);
-  REQUIRE(told.story->ticks.size() == 2);
-  CHECK(told.story->ticks[0].ns == 300);
-  CHECK(told.story->ticks[0].event == told.story->first_reader);
-  CHECK(told.story->ticks[1].ns == 600);
-  CHECK(told.story->reader_name == "MATMUL");
-  REQUIRE(told.story->idle_share.has_value());
-  CHECK(*told.story->idle_share == doctest::Approx(1 - 250.0 / 1'000));
-  CHECK_FALSE(told.story->repeat_factor.has_value());  // nobody states it
+  const Story reported;
+  CHECK(reported.story->writer_text == "DMA qSync0");
+  CHECK(reported.story->reads_known);
+  CHECK(reported.story->reads == 2);
+  REQUIRE(reported.story->ticks.size() == 2);
+  CHECK(reported.story->ticks[0].ns == 300);
+  CHECK(reported.story->ticks[0].event == reported.story->first_reader);
+  CHECK(reported.story->ticks[1].ns == 600);
+  CHECK(reported.story->reader_name == "MATMUL");
+  REQUIRE(reported.story->idle_share.has_value());
+  CHECK(*reported.story->idle_share == doctest::Approx(1 - 250.0 / 1'000));
+  CHECK_FALSE(reported.story->repeat_factor.has_value());  // nobody states it
 }
 
 TEST_CASE("operand addresses are read with their direction, those of other memories left out") {

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "core/analysis/replay/mendings.h"
+#include "core/analysis/replay/repairs.h"
 #include "core/analysis/replay/what_if.h"
 #include "core/chunk/session_writer.h"
 #include "core/store/store.h"

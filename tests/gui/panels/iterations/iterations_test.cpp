@@ -55,7 +55,9 @@ struct IterationsViewer : Viewer {
     REQUIRE(shell.click(name, render::MouseButton::left, times));
     REQUIRE(shell.settle());
   }
-  [[nodiscard]] bool says(std::string_view text) { return shell.visible_text().find(text) != std::string::npos; }
+  [[nodiscard]] bool contains_words(std::string_view text) {
+    return shell.visible_text().find(text) != std::string::npos;
+  }
 };
 
 }  // namespace
@@ -63,9 +65,9 @@ struct IterationsViewer : Viewer {
 TEST_CASE("iterations panel: loops are listed, and a click on a bar opens its iteration") {
   IterationsViewer viewer;
   REQUIRE(viewer.wait_for([&] { return viewer.shell.find("iterations.loops.row.0") != nullptr; }));
-  CHECK(viewer.says("stream 7"));
-  CHECK(viewer.says("20 iterations, median 590"));
-  CHECK(viewer.says("1 outlier"));
+  CHECK(viewer.contains_words("stream 7"));
+  CHECK(viewer.contains_words("20 iterations, median 590"));
+  CHECK(viewer.contains_words("1 outlier"));
   viewer.press("iterations.bars");  // in its middle
   REQUIRE(viewer.tab().region);
   REQUIRE(viewer.tab().region->range);
@@ -91,7 +93,7 @@ TEST_CASE("iterations panel: an operation of the body selects its events, the ot
   REQUIRE(viewer.tab().region);
   CHECK(viewer.tab().region->terms.front().search == "name=\"kernel_c\"");
   viewer.press("iterations.loops.row.1");
-  REQUIRE(viewer.wait_for([&] { return viewer.says("Step#*"); }));
+  REQUIRE(viewer.wait_for([&] { return viewer.contains_words("Step#*"); }));
 }
 
 TEST_CASE("iterations panel: by name, and of no such name it says so") {
@@ -105,7 +107,7 @@ TEST_CASE("iterations panel: by name, and of no such name it says so") {
   viewer.press("iterations.by");
   viewer.shell.type("Nowhere");
   viewer.shell.key(render::Key::enter);
-  REQUIRE(viewer.wait_for([&] { return viewer.says("No event is named"); }));
+  REQUIRE(viewer.wait_for([&] { return viewer.contains_words("No event is named"); }));
 }
 
 TEST_CASE("iterations panel: regions have the spread of their lengths, and where nothing repeats it says so") {
@@ -119,9 +121,9 @@ TEST_CASE("iterations panel: regions have the spread of their lengths, and where
   CHECK(viewer.shell.find("iterations.spread.1") == nullptr);
   viewer.press("iterations.named.row.1");
   CHECK(viewer.shell.find("iterations.spread.1") != nullptr);
-  CHECK(viewer.says("times the first"));
+  CHECK(viewer.contains_words("times the first"));
   viewer.press("iterations.regions.2");
-  REQUIRE(viewer.wait_for([&] { return viewer.says("none of these"); }));
+  REQUIRE(viewer.wait_for([&] { return viewer.contains_words("none of these"); }));
   IterationsViewer none(false);
-  REQUIRE(none.wait_for([&] { return none.says("Nothing repeats clearly enough"); }));
+  REQUIRE(none.wait_for([&] { return none.contains_words("Nothing repeats clearly enough"); }));
 }

@@ -90,17 +90,19 @@ class ScopedZone {
 };
 
 // What a lock tells of itself; its number is its address.
-class LockTold {
+class LockReported {
  public:
-  explicit LockTold(const SourceLocationData* place) : place_(place) {
+  explicit LockReported(const SourceLocationData* place) : place_(place) {
     const char* name = place->name ? place->name : place->function;
     Named(name, strlen(name));
   }
-  LockTold(const LockTold&) = delete;
-  LockTold& operator=(const LockTold&) = delete;
-  void Told(int what, bool shared) const { Tell(&accelscope_zones_functions::lock, what, Number(), shared ? 1 : 0); }
+  LockReported(const LockReported&) = delete;
+  LockReported& operator=(const LockReported&) = delete;
+  void Reported(int what, bool shared) const {
+    Tell(&accelscope_zones_functions::lock, what, Number(), shared ? 1 : 0);
+  }
   bool Tried(bool obtained, bool shared) const {
-    if (obtained) Told(ACCELSCOPE_LOCK_OBTAIN, shared);
+    if (obtained) Reported(ACCELSCOPE_LOCK_OBTAIN, shared);
     return obtained;
   }
   void Named(const char* name, size_t size) const {
@@ -118,23 +120,23 @@ class LockTold {
 template <class T>
 class Lockable {
  public:
-  explicit Lockable(const SourceLocationData* place) : told_(place) {}
+  explicit Lockable(const SourceLocationData* place) : reported_(place) {}
   void lock() {
-    told_.Told(ACCELSCOPE_LOCK_WAIT, false);
+    reported_.Reported(ACCELSCOPE_LOCK_WAIT, false);
     lockable_.lock();
-    told_.Told(ACCELSCOPE_LOCK_OBTAIN, false);
+    reported_.Reported(ACCELSCOPE_LOCK_OBTAIN, false);
   }
   void unlock() {
     lockable_.unlock();
-    told_.Told(ACCELSCOPE_LOCK_RELEASE, false);
+    reported_.Reported(ACCELSCOPE_LOCK_RELEASE, false);
   }
-  bool try_lock() { return told_.Tried(lockable_.try_lock(), false); }
-  void Mark(const SourceLocationData* place) { told_.Marked(place); }
-  void CustomName(const char* name, size_t size) { told_.Named(name, size); }
+  bool try_lock() { return reported_.Tried(lockable_.try_lock(), false); }
+  void Mark(const SourceLocationData* place) { reported_.Marked(place); }
+  void CustomName(const char* name, size_t size) { reported_.Named(name, size); }
 
  protected:
   T lockable_;
-  LockTold told_;
+  LockReported reported_;
 };
 
 template <class T>
@@ -142,15 +144,15 @@ class SharedLockable : public Lockable<T> {
  public:
   using Lockable<T>::Lockable;
   void lock_shared() {
-    this->told_.Told(ACCELSCOPE_LOCK_WAIT, true);
+    this->reported_.Reported(ACCELSCOPE_LOCK_WAIT, true);
     this->lockable_.lock_shared();
-    this->told_.Told(ACCELSCOPE_LOCK_OBTAIN, true);
+    this->reported_.Reported(ACCELSCOPE_LOCK_OBTAIN, true);
   }
   void unlock_shared() {
     this->lockable_.unlock_shared();
-    this->told_.Told(ACCELSCOPE_LOCK_RELEASE, true);
+    this->reported_.Reported(ACCELSCOPE_LOCK_RELEASE, true);
   }
-  bool try_lock_shared() { return this->told_.Tried(this->lockable_.try_lock_shared(), true); }
+  bool try_lock_shared() { return this->reported_.Tried(this->lockable_.try_lock_shared(), true); }
 };
 
 // What programs call on the profiler itself.

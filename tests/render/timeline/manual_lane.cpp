@@ -1,4 +1,4 @@
-#include "tests/render/timeline/hand_made_lane.h"
+#include "tests/render/timeline/manual_lane.h"
 
 #include <algorithm>
 
@@ -22,7 +22,7 @@ template <typename Node, typename Entry, typename ToNode>
 
 }  // namespace
 
-HandMadeLane::HandMadeLane(std::vector<WindowEvent> events, ClockMap clock) : events_(std::move(events)) {
+ManualLane::ManualLane(std::vector<WindowEvent> events, ClockMap clock) : events_(std::move(events)) {
   for (std::size_t first = 0; first < events_.size(); first += kBlockEvents) {
     data_->slices.add_leaf(sum_up<SliceNode>(events_, first, kBlockEvents, event_node));
   }
@@ -30,7 +30,7 @@ HandMadeLane::HandMadeLane(std::vector<WindowEvent> events, ClockMap clock) : ev
   finish(EventKind::slice, events_.size(), std::move(clock));
 }
 
-HandMadeLane::HandMadeLane(std::vector<WindowSample> samples) : samples_(std::move(samples)) {
+ManualLane::ManualLane(std::vector<WindowSample> samples) : samples_(std::move(samples)) {
   for (std::size_t first = 0; first < samples_.size(); first += kBlockEvents) {
     data_->counters.add_leaf(sum_up<CounterNode>(samples_, first, kBlockEvents, sample_node));
   }
@@ -38,7 +38,7 @@ HandMadeLane::HandMadeLane(std::vector<WindowSample> samples) : samples_(std::mo
   finish(EventKind::counter, samples_.size(), {});
 }
 
-void HandMadeLane::finish(EventKind kind, std::size_t count, ClockMap clock) {
+void ManualLane::finish(EventKind kind, std::size_t count, ClockMap clock) {
   data_->lane.number = 5;
   data_->kind = kind;
   snapshot_.data = data_;
@@ -51,7 +51,7 @@ void HandMadeLane::finish(EventKind kind, std::size_t count, ClockMap clock) {
   }
 }
 
-LaneWindow HandMadeLane::make_window(std::uint32_t first_leaf, WindowDetail detail) const {
+LaneWindow ManualLane::make_window(std::uint32_t first_leaf, WindowDetail detail) const {
   LaneWindow window;
   window.detail = detail;
   window.first_leaf = first_leaf;
@@ -78,9 +78,9 @@ LaneWindow HandMadeLane::make_window(std::uint32_t first_leaf, WindowDetail deta
   return window;
 }
 
-const LaneWindow* HandMadeLane::find(std::uint32_t leaf, WindowDetail detail) { return ready(leaf, detail); }
+const LaneWindow* ManualLane::find(std::uint32_t leaf, WindowDetail detail) { return ready(leaf, detail); }
 
-const LaneWindow* HandMadeLane::ready(std::uint32_t leaf, WindowDetail detail) const {
+const LaneWindow* ManualLane::ready(std::uint32_t leaf, WindowDetail detail) const {
   const auto& windows = windows_[static_cast<std::size_t>(detail)];
   return leaf / kWindowLeaves < windows.size() ? &windows[leaf / kWindowLeaves] : nullptr;
 }

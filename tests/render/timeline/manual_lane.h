@@ -10,10 +10,10 @@
 
 namespace accelscope::test {
 
-class HandMadeLane final : public LaneDetail {
+class ManualLane final : public LaneDetail {
  public:
-  explicit HandMadeLane(std::vector<WindowEvent> events, ClockMap clock = {});
-  explicit HandMadeLane(std::vector<WindowSample> samples);
+  explicit ManualLane(std::vector<WindowEvent> events, ClockMap clock = {});
+  explicit ManualLane(std::vector<WindowSample> samples);
 
   [[nodiscard]] const LaneSnapshot& snapshot() const { return snapshot_; }
   [[nodiscard]] const std::vector<WindowEvent>& events() const { return events_; }

@@ -1,5 +1,5 @@
 // Answers that are dear are found once for all who ask, of the whole session and of its hosts.
-#include "core/store/kept_answers.h"
+#include "core/store/retained_answers.h"
 
 #include <doctest/doctest.h>
 
@@ -22,11 +22,11 @@ std::shared_ptr<Snapshot> snapshot_of(std::uint64_t version, std::uint64_t event
 }  // namespace
 
 TEST_CASE("kept answers: hosts of a session that are asked about in turn are each answered once") {
-  KeptAnswers kept;
+  RetainedAnswers retained;
   const TaskControl control;
   int made = 0;
   const auto ask = [&](const std::shared_ptr<Snapshot>& snapshot) {
-    const auto answer = kept.find<Answer>(snapshot, control, [&]() -> Result<std::shared_ptr<const Answer>> {
+    const auto answer = retained.find<Answer>(snapshot, control, [&]() -> Result<std::shared_ptr<const Answer>> {
       return std::make_shared<const Answer>(Answer{++made});
     });
     REQUIRE(answer.ok());

@@ -1,4 +1,4 @@
-#include "app/session/kept_beside.h"
+#include "app/session/retained_beside.h"
 
 #include <algorithm>
 #include <new>
@@ -9,13 +9,13 @@
 
 namespace accelscope::app {
 
-KeptBeside read_kept(const Store& store) {
-  KeptBeside kept;
-  kept.markers = store.markers();
+RetainedBeside read_retained(const Store& store) {
+  RetainedBeside retained;
+  retained.markers = store.markers();
   for (const char* key : {kProjectKey, kConfigurationKey, kViewKey, kMarkerSetsKey, kSourcePageKey}) {
-    if (std::string value = store.overlay_value(key); !value.empty()) kept.values.emplace(key, std::move(value));
+    if (std::string value = store.overlay_value(key); !value.empty()) retained.values.emplace(key, std::move(value));
   }
-  return kept;
+  return retained;
 }
 
 namespace {
@@ -128,7 +128,7 @@ void put_marker(SessionTab& tab, Marker marker) {
   }
   std::ranges::stable_sort(
       markers, [](const Marker& a, const Marker& b) { return std::tie(a.ts_ns, a.id) < std::tie(b.ts_ns, b.id); });
-  note_kept_change(tab);
+  note_retained_change(tab);
   tab.writer->write([marker = std::move(marker)](Store& store) {
     const Result<std::int64_t> put = store.put_marker(marker);
     return put ? Result<void>() : Result<void>(put.error());
@@ -137,23 +137,23 @@ void put_marker(SessionTab& tab, Marker marker) {
 
 void remove_marker(SessionTab& tab, std::int64_t id) {
   std::erase_if(tab.markers, [id](const Marker& marker) { return marker.id == id; });
-  note_kept_change(tab);
+  note_retained_change(tab);
   tab.writer->write([id](Store& store) { return store.remove_marker(id); });
 }
 
 void keep_value(SessionTab& tab, const std::string& key, std::string value) {
-  tab.kept[key] = value;
+  tab.retained[key] = value;
   tab.writer->write([key, value = std::move(value)](Store& store) { return store.set_overlay_value(key, value); });
 }
 
-std::string kept_value(const SessionTab& tab, const std::string& key) {
-  const auto found = tab.kept.find(key);
-  return found == tab.kept.end() ? std::string() : found->second;
+std::string retained_value(const SessionTab& tab, const std::string& key) {
+  const auto found = tab.retained.find(key);
+  return found == tab.retained.end() ? std::string() : found->second;
 }
 
 bool writes_to_its_file(const SessionTab& tab) { return !tab.path.empty() && tab.store->opened_from() == tab.path; }
 
-void note_kept_change(SessionTab& tab) {
+void note_retained_change(SessionTab& tab) {
   if (!writes_to_its_file(tab)) tab.modified = true;
 }
 

@@ -14,8 +14,8 @@ namespace {
 
 // MATMUL on Tensor for 100 of every 200 ns from 1,000 on; on Scalar a wait from 1,000 to 1,120, then ACTIVATE for 50 of
 // every 400 ns from 1,150 on.
-struct Hand : OpenViewer {
-  Hand() {
+struct Response : OpenViewer {
+  Response() {
     tab().show({900, 2'100});
     shell.frame(3);
     REQUIRE(shell.settle());
@@ -70,7 +70,7 @@ struct Hand : OpenViewer {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Hand,
+TEST_CASE_FIXTURE(Response,
                   "hand: B and a drag select the lanes and the time between, and bring their summary to the front") {
   draw_box();
   CHECK(tab().region->tracks == std::vector<TrackNumber>{track("Tensor"), track("Scalar")});
@@ -92,7 +92,8 @@ TEST_CASE_FIXTURE(Hand,
   CHECK(tab().view.span_ns() < 600);
 }
 
-TEST_CASE_FIXTURE(Hand, "hand: Ctrl and a drag select a box of one lane, and Ctrl and a click still adds an event") {
+TEST_CASE_FIXTURE(Response,
+                  "hand: Ctrl and a drag select a box of one lane, and Ctrl and a click still adds an event") {
   drag_with(Key::left_ctrl, at("Scalar", 1'200), at("Scalar", 1'550));
   REQUIRE(tab().region);
   CHECK(tab().region->tracks == std::vector<TrackNumber>{track("Scalar")});
@@ -108,7 +109,7 @@ TEST_CASE_FIXTURE(Hand, "hand: Ctrl and a drag select a box of one lane, and Ctr
 }
 
 TEST_CASE_FIXTURE(
-    Hand, "hand: a click inside the box keeps it, a side of it can be dragged, F fits it, M makes a span of it") {
+    Response, "hand: a click inside the box keeps it, a side of it can be dragged, F fits it, M makes a span of it") {
   draw_box();
   shell.click(at("Tensor", 1'450));
   REQUIRE(tab().region);
@@ -129,7 +130,7 @@ TEST_CASE_FIXTURE(
   CHECK(tab().view.end_ns < 2'000);
 }
 
-TEST_CASE_FIXTURE(Hand, "hand: Shift and a drag along the ruler select a stretch of time over all lanes") {
+TEST_CASE_FIXTURE(Response, "hand: Shift and a drag along the ruler select a stretch of time over all lanes") {
   const render::Rect ruler = *shell.find("timeline.ruler");
   drag_with(Key::left_shift, {x(1'250), ruler.centre().y}, {x(1'750), ruler.centre().y});
   REQUIRE(tab().region);
@@ -138,7 +139,7 @@ TEST_CASE_FIXTURE(Hand, "hand: Shift and a drag along the ruler select a stretch
   CHECK(tab().view == ViewRange{900, 2'100});
 }
 
-TEST_CASE_FIXTURE(Hand, "hand: an edge within six pixels holds, one further away does not, and Alt lets go") {
+TEST_CASE_FIXTURE(Response, "hand: an edge within six pixels holds, one further away does not, and Alt lets go") {
   const double pixel = tab().view.span_ns() / static_cast<double>(canvas().width());
   const auto end_of_box = [&](double end) {
     shell.wait(1);  // a second press at the same place would be a double click
@@ -154,7 +155,7 @@ TEST_CASE_FIXTURE(Hand, "hand: an edge within six pixels holds, one further away
   shell.hold(Key::left_alt, false);
 }
 
-TEST_CASE_FIXTURE(Hand, "hand: while an edge holds, a line says so") {
+TEST_CASE_FIXTURE(Response, "hand: while an edge holds, a line says so") {
   shell.move(at("Tensor", 1'250));
   shell.press();
   shell.move({x(1'500) + 4, at("Tensor", 0).y});
@@ -167,7 +168,7 @@ TEST_CASE_FIXTURE(Hand, "hand: while an edge holds, a line says so") {
   CHECK(shell.find("timeline.snap") == nullptr);
 }
 
-TEST_CASE_FIXTURE(Hand, "hand: two selected events are measured to the nanosecond, and M makes a span of the gap") {
+TEST_CASE_FIXTURE(Response, "hand: two selected events are measured to the nanosecond, and M makes a span of the gap") {
   shell.click(at("Scalar", 1'175));
   shell.hold(Key::left_ctrl);
   shell.click(at("Tensor", 1'450));
@@ -180,7 +181,7 @@ TEST_CASE_FIXTURE(Hand, "hand: two selected events are measured to the nanosecon
   CHECK(tab().markers[0].end_ns == 1'400);
 }
 
-TEST_CASE_FIXTURE(Hand, "hand: events that overlap say by how much") {
+TEST_CASE_FIXTURE(Response, "hand: events that overlap say by how much") {
   shell.click(at("Tensor", 1'050));
   shell.hold(Key::left_ctrl);
   shell.click(at("Scalar", 1'060));
@@ -189,7 +190,7 @@ TEST_CASE_FIXTURE(Hand, "hand: events that overlap say by how much") {
   CHECK(shell.shows("overlap 100 ns"));
 }
 
-TEST_CASE_FIXTURE(Hand, "hand: the menu of an event selects all of its name, its line, its lane") {
+TEST_CASE_FIXTURE(Response, "hand: the menu of an event selects all of its name, its line, its lane") {
   choose("select", "name");
   REQUIRE(tab().region);
   CHECK(tab().region->terms == std::vector<FilterTerm>{{"name=\"MATMUL\"", false}});
@@ -201,7 +202,7 @@ TEST_CASE_FIXTURE(Hand, "hand: the menu of an event selects all of its name, its
   CHECK(tab().region->tracks == std::vector<TrackNumber>{track("Tensor")});
 }
 
-TEST_CASE_FIXTURE(Hand, "hand: the menu shows only these or hides these, and each is undone in one step") {
+TEST_CASE_FIXTURE(Response, "hand: the menu shows only these or hides these, and each is undone in one step") {
   choose("only", "name");
   CHECK(tab().choices.filter.terms == std::vector<FilterTerm>{{"name=\"MATMUL\"", false}});
   run("view_back");
@@ -216,7 +217,7 @@ TEST_CASE_FIXTURE(Hand, "hand: the menu shows only these or hides these, and eac
   CHECK(tab().choices.filter.empty());
 }
 
-TEST_CASE_FIXTURE(Hand, "hand: zoom in and filter in by selection takes the box as view and filter, in one step") {
+TEST_CASE_FIXTURE(Response, "hand: zoom in and filter in by selection takes the box as view and filter, in one step") {
   draw_box();
   const EventFilter box = *tab().region;
   run("filter_by_region");
@@ -228,7 +229,7 @@ TEST_CASE_FIXTURE(Hand, "hand: zoom in and filter in by selection takes the box 
   CHECK(tab().view == ViewRange{900, 2'100});
 }
 
-TEST_CASE_FIXTURE(Hand, "hand: a box over a pinned lane takes that lane and lies on it") {
+TEST_CASE_FIXTURE(Response, "hand: a box over a pinned lane takes that lane and lies on it") {
   for (const TimelineRow& row : tab().timeline->rows) {
     if (row.label == "Scalar") tab().choices.rows.pinned.push_back(row.key);
   }

@@ -1,4 +1,4 @@
-#include "core/analysis/replay/mendings.h"
+#include "core/analysis/replay/repairs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace accelscope {
 
-Mendings::Mendings(const WorkGraph& graph, const WorkDetails& details)
+Repairs::Repairs(const WorkGraph& graph, const WorkDetails& details)
     : graph_(graph),
       details_(details),
       words_(*details.words),
@@ -18,7 +18,7 @@ Mendings::Mendings(const WorkGraph& graph, const WorkDetails& details)
       copy_(graph.snapshot->strings->find(words_.copy_name)) {}
 
 template <typename Body>
-void Mendings::each_trigger(const WholeTransfer& transfer, Body&& body) const {
+void Repairs::each_trigger(const WholeTransfer& transfer, Body&& body) const {
   if (transfer.trigger != kNoNode) return body(transfer.trigger);
   NodeIndex last = kNoNode;  // of several packets each names it
   for (const NodeIndex node : transfer.nodes) {
@@ -31,33 +31,33 @@ void Mendings::each_trigger(const WholeTransfer& transfer, Body&& body) const {
   }
 }
 
-NodeIndex Mendings::wait_before(NodeIndex node) const noexcept {
+NodeIndex Repairs::wait_before(NodeIndex node) const noexcept {
   const NodeIndex before = graph_.server_before[node];
   return before != kNoNode && graph_.is_wait(before) ? before : kNoNode;
 }
 
-void Mendings::add(Mended& mended, NodeIndex node) const {
-  mended.events.push_back({graph_.event(node), graph_.begin_ns[node], graph_.end_ns[node], 0, line_of(node),
-                           details_.devices[graph_.graph_lane[node]]});
+void Repairs::add(Repaired& repaired, NodeIndex node) const {
+  repaired.events.push_back({graph_.event(node), graph_.begin_ns[node], graph_.end_ns[node], 0, line_of(node),
+                             details_.devices[graph_.graph_lane[node]]});
 }
 
-void Mendings::add(Mended& mended, const WholeTransfer& transfer) const {
-  mended.events.push_back({transfer.event, transfer.begin_ns, transfer.end_ns,
-                           static_cast<std::uint64_t>(transfer.bytes), transfer.line, transfer.device});
+void Repairs::add(Repaired& repaired, const WholeTransfer& transfer) const {
+  repaired.events.push_back({transfer.event, transfer.begin_ns, transfer.end_ns,
+                             static_cast<std::uint64_t>(transfer.bytes), transfer.line, transfer.device});
 }
 
 // By a change before this one.
-bool Mendings::is_gone(const WholeTransfer& transfer, const ChangedGraph& changed) {
+bool Repairs::is_gone(const WholeTransfer& transfer, const ChangedGraph& changed) {
   return changed.is_left_out(transfer.nodes.front());
 }
 
-void Mendings::take_out_wait(NodeIndex node, ChangedGraph& changed, ChangedGraph::Gone how) const {
+void Repairs::take_out_wait(NodeIndex node, ChangedGraph& changed, ChangedGraph::Gone how) const {
   const NodeIndex wait = wait_before(node);
   if (wait != kNoNode) changed.take_out(graph_, wait, how);
 }
 
 // With what sets it off, and the wait for that.
-void Mendings::take_out(const WholeTransfer& transfer, ChangedGraph::Gone how, ChangedGraph& changed) const {
+void Repairs::take_out(const WholeTransfer& transfer, ChangedGraph::Gone how, ChangedGraph& changed) const {
   for (const NodeIndex node : transfer.nodes) changed.take_out(graph_, node, how);
   if (transfer.is_round_trip) changed.loose.insert(changed.loose.end(), transfer.nodes.begin(), transfer.nodes.end());
   each_trigger(transfer, [&](NodeIndex trigger) {
@@ -67,8 +67,8 @@ void Mendings::take_out(const WholeTransfer& transfer, ChangedGraph::Gone how, C
   });
 }
 
-std::optional<Mended> Mendings::keep_tensor(StringId name, std::int64_t size, ChangedGraph& changed) const {
-  Mended made;
+std::optional<Repaired> Repairs::keep_tensor(StringId name, std::int64_t size, ChangedGraph& changed) const {
+  Repaired made;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> loaded;  // by device and pause
   std::vector<const WholeTransfer*> stay;
   for (const WholeTransfer& transfer : details_.transfers) {
@@ -94,8 +94,8 @@ std::optional<Mended> Mendings::keep_tensor(StringId name, std::int64_t size, Ch
   return made;
 }
 
-std::optional<Mended> Mendings::drop_spills(ChangedGraph& changed) const {
-  Mended made;
+std::optional<Repaired> Repairs::drop_spills(ChangedGraph& changed) const {
+  Repaired made;
   for (const WholeTransfer& transfer : details_.transfers) {
     if ((!transfer.from_spill && !transfer.to_spill) || is_gone(transfer, changed)) continue;
     take_out(transfer, ChangedGraph::kBypassed, changed);
@@ -114,7 +114,7 @@ namespace {
 }  // namespace
 
 // What a further byte of a packet takes.
-double Mendings::ns_of_a_byte() const {
+double Repairs::ns_of_a_byte() const {
   WholeTransfer small, large;  // sums
   for (const WholeTransfer& transfer : details_.transfers) {
     if (!is_small(transfer) && transfer.packet_bytes() < 2 * kSmallPacketBytes) continue;
@@ -130,7 +130,7 @@ double Mendings::ns_of_a_byte() const {
   return slope > 0 ? slope : stated;
 }
 
-std::size_t Mendings::transfers_of(double good) const {
+std::size_t Repairs::transfers_of(double good) const {
   double bytes = 0, packets = 0;
   for (const WholeTransfer& transfer : details_.transfers) {
     if (!is_small(transfer)) continue;
@@ -140,7 +140,7 @@ std::size_t Mendings::transfers_of(double good) const {
   return bytes > 0 ? std::max<std::size_t>(2, static_cast<std::size_t>(good * packets / bytes)) : 2;
 }
 
-std::optional<Mended> Mendings::merge_transfers(StringId only, std::size_t most, ChangedGraph& changed) const {
+std::optional<Repaired> Repairs::merge_transfers(StringId only, std::size_t most, ChangedGraph& changed) const {
   struct Group {
     const WholeTransfer* first = nullptr;
     std::size_t count = 0;
@@ -148,11 +148,9 @@ std::optional<Mended> Mendings::merge_transfers(StringId only, std::size_t most,
   const double slope_ns = ns_of_a_byte();
   std::map<std::tuple<TrackNumber, StringId, StringId>, Group> open;  // by queue, tensor and line
   std::unordered_map<NodeIndex, double> longer_ns;
-  Mended made;
+  Repaired made;
   // The part that the same DMA engine does for the same purpose; where it does none, the last.
-  const auto has_payload = [&](NodeIndex node) {
-    return graph_.carries_signal.empty() || graph_.carries_signal[node] == 0;
-  };
+  const auto has_payload = [&](NodeIndex node) { return graph_.has_signal.empty() || graph_.has_signal[node] == 0; };
   const auto part_like = [&](const WholeTransfer& first, NodeIndex node) {
     for (const NodeIndex other : first.nodes) {
       if (graph_.lane(other).server == graph_.lane(node).server && has_payload(other) == has_payload(node))
@@ -182,7 +180,7 @@ std::optional<Mended> Mendings::merge_transfers(StringId only, std::size_t most,
   return any ? std::optional(std::move(made)) : std::nullopt;
 }
 
-std::optional<Mended> Mendings::widen_tiles(ChangedGraph& changed) const {
+std::optional<Repaired> Repairs::widen_tiles(ChangedGraph& changed) const {
   if (details_.flops.empty()) return std::nullopt;
   struct Group {
     NodeIndex first = kNoNode;
@@ -191,7 +189,7 @@ std::optional<Mended> Mendings::widen_tiles(ChangedGraph& changed) const {
   };
   std::map<std::uint32_t, Group> open;  // by server
   std::unordered_map<NodeIndex, double> longer_ns;
-  Mended made;
+  Repaired made;
   for (const NodeIndex node : graph_.order) {
     const double flops = static_cast<double>(details_.flops[node]);
     const bool transposes = details_.transposes[node] != 0;
@@ -227,17 +225,17 @@ std::optional<Mended> Mendings::widen_tiles(ChangedGraph& changed) const {
   return made;
 }
 
-double Mendings::columns_of(EventId multiplication) const {
+double Repairs::columns_of(EventId multiplication) const {
   const NodeIndex node = graph_.find(multiplication);
   return node == kNoNode ? 0 : static_cast<double>(details_.flops[node]) / words_.column_flops;
 }
 
-std::optional<Mended> Mendings::lift_limits(ChangedGraph& changed) const {
+std::optional<Repaired> Repairs::lift_limits(ChangedGraph& changed) const {
   if (details_.flops.empty() || details_.limits.empty()) return std::nullopt;
   std::map<std::uint32_t, std::vector<DeviceLimit>> limits;
   for (const auto& [device, limit] : details_.limits) limits[device].push_back(limit);
   for (auto& [device, of] : limits) of = lowest_limits(of);
-  Mended made;
+  Repaired made;
   for (NodeIndex node = 0; node < graph_.count(); ++node) {
     if (!held(node) || (details_.flops[node] <= 0 && details_.transposes[node] == 0)) continue;
     const auto found = limits.find(details_.devices[graph_.graph_lane[node]]);
@@ -259,9 +257,9 @@ std::optional<Mended> Mendings::lift_limits(ChangedGraph& changed) const {
   return made.events.empty() ? std::nullopt : std::optional(std::move(made));
 }
 
-std::optional<Mended> Mendings::drop_transposes(ChangedGraph& changed) const {
+std::optional<Repaired> Repairs::drop_transposes(ChangedGraph& changed) const {
   if (details_.transposes.empty()) return std::nullopt;
-  Mended made;
+  Repaired made;
   for (NodeIndex node = 0; node < graph_.count(); ++node) {
     if (!held(node) || changed.is_left_out(node)) continue;
     if (details_.transposes[node] != 0) {
@@ -287,12 +285,12 @@ std::optional<Mended> Mendings::drop_transposes(ChangedGraph& changed) const {
   return made.events.empty() ? std::nullopt : std::optional(std::move(made));
 }
 
-std::vector<Mendings::BufferWait> Mendings::buffer_waits() const {
+std::vector<Repairs::BufferWait> Repairs::buffer_waits() const {
   struct Class {
     bool loads = false;
     std::map<std::uint32_t, BufferWait::OfDevice> devices;
     std::map<std::uint32_t, std::set<std::uint64_t>> buffers;  // by device
-    Mended mended;
+    Repaired repaired;
   };
   std::map<std::tuple<StringId, StringId, StringId>, Class> classes;  // line, name and what it waits for
   for (const NodeIndex node : graph_.order) {
@@ -316,16 +314,16 @@ std::vector<Mendings::BufferWait> Mendings::buffer_waits() const {
       of.edges.push_back(e);
       of.waiting.push_back(node);
       if (trigger) {
-        add(found.mended, details_.transfers[transfer]);
+        add(found.repaired, details_.transfers[transfer]);
       } else {
         found.buffers[device].insert(details_.written_address(node));
-        add(found.mended, node);
+        add(found.repaired, node);
       }
     }
   }
   std::vector<BufferWait> all;
   for (auto& [key, found] : classes) {
-    BufferWait wait{std::get<0>(key), std::get<1>(key), std::get<2>(key), found.loads, {}, std::move(found.mended)};
+    BufferWait wait{std::get<0>(key), std::get<1>(key), std::get<2>(key), found.loads, {}, std::move(found.repaired)};
     for (auto& [device, of] : found.devices) {
       of.buffers = found.buffers[device].size();
       for (std::uint32_t t = 0; found.loads && t < details_.transfers.size(); ++t) {
@@ -338,12 +336,13 @@ std::vector<Mendings::BufferWait> Mendings::buffer_waits() const {
     }
     all.push_back(std::move(wait));
   }
-  std::ranges::stable_sort(
-      all, [](const BufferWait& a, const BufferWait& b) { return a.mended.events.size() > b.mended.events.size(); });
+  std::ranges::stable_sort(all, [](const BufferWait& a, const BufferWait& b) {
+    return a.repaired.events.size() > b.repaired.events.size();
+  });
   return all;
 }
 
-std::optional<Mended> Mendings::double_buffers(const BufferWait& wait, ChangedGraph& changed) const {
+std::optional<Repaired> Repairs::double_buffers(const BufferWait& wait, ChangedGraph& changed) const {
   bool any = false;
   for (const BufferWait::OfDevice& of : wait.devices) {
     std::size_t ring = of.buffers;
@@ -371,12 +370,12 @@ std::optional<Mended> Mendings::double_buffers(const BufferWait& wait, ChangedGr
     }
     if (wait.loads) move_forward(of, ring, changed);
   }
-  return any ? std::optional(wait.mended) : std::nullopt;
+  return any ? std::optional(wait.repaired) : std::nullopt;
 }
 
 // Each is asked for where the one `ring` before it was, the first ones together: so it is written in a program that has
 // twice the buffers.
-void Mendings::move_forward(const BufferWait::OfDevice& of, std::size_t ring, ChangedGraph& changed) const {
+void Repairs::move_forward(const BufferWait::OfDevice& of, std::size_t ring, ChangedGraph& changed) const {
   const auto trigger_of = [this](const WholeTransfer& transfer) {
     NodeIndex found = kNoNode;
     each_trigger(transfer, [&](NodeIndex trigger) { found = trigger; });
@@ -394,7 +393,7 @@ void Mendings::move_forward(const BufferWait::OfDevice& of, std::size_t ring, Ch
   }
 }
 
-std::vector<Mendings::LateCollective> Mendings::late_collectives() const {
+std::vector<Repairs::LateCollective> Repairs::late_collectives() const {
   std::map<std::pair<StringId, StringId>, LateCollective> found;  // by name and line
   for (const NodeIndex node : graph_.order) {
     if (graph_.lane(node).kind != WorkKind::collective || !held(node)) continue;
@@ -413,19 +412,19 @@ std::vector<Mendings::LateCollective> Mendings::late_collectives() const {
     late.name = graph_.names[node];
     late.line = line_of(node);
     late.triggers.push_back(trigger);
-    add(late.mended, node);
+    add(late.repaired, node);
   }
   std::vector<LateCollective> all;
   for (auto& [key, late] : found) all.push_back(std::move(late));
   return all;
 }
 
-std::optional<Mended> Mendings::ask_early(const LateCollective& late, ChangedGraph& changed) const {
+std::optional<Repaired> Repairs::ask_early(const LateCollective& late, ChangedGraph& changed) const {
   for (const NodeIndex trigger : late.triggers) {
     changed.take_out(graph_, trigger, ChangedGraph::kGone);
     take_out_wait(trigger, changed);
   }
-  return late.triggers.empty() ? std::nullopt : std::optional(late.mended);
+  return late.triggers.empty() ? std::nullopt : std::optional(late.repaired);
 }
 
 }  // namespace accelscope

@@ -11,38 +11,38 @@
 namespace accelscope {
 
 // What a mending rests on.
-struct MendedEvent {
+struct RepairedEvent {
   EventId event = kNoEvent;
   std::int64_t begin_ns = 0, end_ns = 0;
   std::uint64_t bytes = 0;
   StringId line = 0;
   std::uint32_t device = 0;  // as TrackDevices counts them
 };
-struct Mended {
-  std::vector<MendedEvent> events;  // in order: the line that they cost most is that of the mending
-  std::uint64_t bytes = 0;          // that need not be moved
+struct Repaired {
+  std::vector<RepairedEvent> events;  // in order: the line that they cost most is that of the mending
+  std::uint64_t bytes = 0;            // that need not be moved
 };
 
-class Mendings {
+class Repairs {
  public:
-  Mendings(const WorkGraph& graph, const WorkDetails& details);
+  Repairs(const WorkGraph& graph, const WorkDetails& details);
 
   // Loads of a tensor beyond `size` bytes without a pause of the device never were, and none waits for a buffer.
-  [[nodiscard]] std::optional<Mended> keep_tensor(StringId name, std::int64_t size, ChangedGraph& changed) const;
-  [[nodiscard]] std::optional<Mended> drop_spills(ChangedGraph& changed) const;
+  [[nodiscard]] std::optional<Repaired> keep_tensor(StringId name, std::int64_t size, ChangedGraph& changed) const;
+  [[nodiscard]] std::optional<Repaired> drop_spills(ChangedGraph& changed) const;
   // So many transfers of small packets (kSmallPacketBytes), one after another of one queue, tensor and line, are one:
   // what sets the others off, and its wait, are gone, and each packet of the first carries what theirs on its DMA
   // engine did. A further byte takes what it takes in larger packets of the session, where there are none what the
   // vendor states. `only`: of this tensor; kNone: of any.
-  [[nodiscard]] std::optional<Mended> merge_transfers(StringId only, std::size_t most, ChangedGraph& changed) const;
+  [[nodiscard]] std::optional<Repaired> merge_transfers(StringId only, std::size_t most, ChangedGraph& changed) const;
   // How many small transfers make one of packets of `good` bytes; at least 2.
   [[nodiscard]] std::size_t transfers_of(double good) const;
   // Neighbouring multiplications of a line that fill less than half of what one can move are one.
-  [[nodiscard]] std::optional<Mended> widen_tiles(ChangedGraph& changed) const;
+  [[nodiscard]] std::optional<Repaired> widen_tiles(ChangedGraph& changed) const;
   [[nodiscard]] double columns_of(EventId multiplication) const;
   // Engines may work in all cycles.
-  [[nodiscard]] std::optional<Mended> lift_limits(ChangedGraph& changed) const;
-  [[nodiscard]] std::optional<Mended> drop_transposes(ChangedGraph& changed) const;
+  [[nodiscard]] std::optional<Repaired> lift_limits(ChangedGraph& changed) const;
+  [[nodiscard]] std::optional<Repaired> drop_transposes(ChangedGraph& changed) const;
   // What waits until a buffer comes free, a reason each: the line that waits and what it waits for; those of most
   // events first.
   struct BufferWait {
@@ -57,19 +57,19 @@ class Mendings {
       std::vector<std::uint32_t> transfers;  // of the tensor and line, in order
     };
     std::vector<OfDevice> devices;
-    Mended mended;
+    Repaired repaired;
   };
   [[nodiscard]] std::vector<BufferWait> buffer_waits() const;
   // It has twice as many buffers.
-  [[nodiscard]] std::optional<Mended> double_buffers(const BufferWait& wait, ChangedGraph& changed) const;
+  [[nodiscard]] std::optional<Repaired> double_buffers(const BufferWait& wait, ChangedGraph& changed) const;
   // Collectives begin when their data are there, whenever they were asked for.
   struct LateCollective {
     StringId line = 0, name = 0;
     std::vector<NodeIndex> triggers;
-    Mended mended;
+    Repaired repaired;
   };
   [[nodiscard]] std::vector<LateCollective> late_collectives() const;
-  [[nodiscard]] std::optional<Mended> ask_early(const LateCollective& late, ChangedGraph& changed) const;
+  [[nodiscard]] std::optional<Repaired> ask_early(const LateCollective& late, ChangedGraph& changed) const;
 
  private:
   template <typename Body>
@@ -79,8 +79,8 @@ class Mendings {
   [[nodiscard]] StringId line_of(NodeIndex node) const noexcept {
     return graph_.locations.empty() ? StringId{0} : graph_.locations[node];
   }
-  void add(Mended& mended, NodeIndex node) const;
-  void add(Mended& mended, const WholeTransfer& transfer) const;
+  void add(Repaired& repaired, NodeIndex node) const;
+  void add(Repaired& repaired, const WholeTransfer& transfer) const;
   [[nodiscard]] static bool is_gone(const WholeTransfer& transfer, const ChangedGraph& changed);
   void take_out_wait(NodeIndex node, ChangedGraph& changed, ChangedGraph::Gone how = ChangedGraph::kGone) const;
   void take_out(const WholeTransfer& transfer, ChangedGraph::Gone how, ChangedGraph& changed) const;

@@ -20,7 +20,7 @@
 
 namespace accelscope {
 
-class KeptAnswers {
+class RetainedAnswers {
  public:
   // The answer of that kind about the snapshot, else what `make` returns, a Result<std::shared_ptr<const Answer>>. One
   // caller makes it while others wait; who is cancelled does not. An error is not kept, nor what `keeps` declines.
@@ -35,7 +35,7 @@ class KeptAnswers {
       slot->made.wait_for(lock, kBetweenLooks);
       if (control.cancelled()) return cancelled_error();
     }
-    for (const Kept& each : slot->kept) {
+    for (const Retained& each : slot->retained) {
       if (is_same(*each.snapshot, *snapshot)) return std::static_pointer_cast<const Answer>(each.answer);
     }
     const Making making(*slot, lock);
@@ -43,16 +43,16 @@ class KeptAnswers {
     Result<std::shared_ptr<const Answer>> made = make();
     lock.lock();
     if (made && (keeps == nullptr || keeps(**made))) {
-      std::erase_if(slot->kept, [&](const Kept& each) { return each.snapshot->version != snapshot->version; });
-      if (slot->kept.size() == kMostKept) slot->kept.erase(slot->kept.begin());
-      slot->kept.push_back({snapshot, *made});
+      std::erase_if(slot->retained, [&](const Retained& each) { return each.snapshot->version != snapshot->version; });
+      if (slot->retained.size() == kMostRetained) slot->retained.erase(slot->retained.begin());
+      slot->retained.push_back({snapshot, *made});
     }
     return made;
   }
 
  private:
-  static constexpr std::size_t kMostKept = 8;  // about one state of the data
-  struct Kept {
+  static constexpr std::size_t kMostRetained = 8;  // about one state of the data
+  struct Retained {
     std::shared_ptr<const Snapshot> snapshot;
     std::shared_ptr<const void> answer;
   };
@@ -60,7 +60,7 @@ class KeptAnswers {
     std::mutex mutex;
     std::condition_variable made;
     bool is_made = false;  // right now, by somebody
-    std::vector<Kept> kept;
+    std::vector<Retained> retained;
   };
   // While one makes an answer, also where that throws.
   class Making {

@@ -25,11 +25,11 @@ inline constexpr const char* kViewKey = "view";
 inline constexpr const char* kMarkerSetsKey = "marker_sets";
 inline constexpr const char* kSourcePageKey = "source.page";
 
-struct KeptBeside {
+struct RetainedBeside {
   std::vector<Marker> markers;
   std::map<std::string, std::string> values;  // those that there are
 };
-[[nodiscard]] KeptBeside read_kept(const Store& store);  // waits for the store
+[[nodiscard]] RetainedBeside read_retained(const Store& store);  // waits for the store
 
 // Changes of a store that the UI thread wants and does not wait for, made one after another by a worker. Those that are
 // not made when it goes are made all the same. UI thread only, but for flush().
@@ -61,12 +61,12 @@ class StoreWriter {
 void put_marker(SessionTab& tab, Marker marker);
 void remove_marker(SessionTab& tab, std::int64_t id);
 void keep_value(SessionTab& tab, const std::string& key, std::string value);
-[[nodiscard]] std::string kept_value(const SessionTab& tab, const std::string& key);  // "" if absent
+[[nodiscard]] std::string retained_value(const SessionTab& tab, const std::string& key);  // "" if absent
 
 // Whether what is kept lies in the session's own file at once. It does not where the store is in memory, or in the file
 // that the session was saved as a copy of.
 [[nodiscard]] bool writes_to_its_file(const SessionTab& tab);
 // After a change of what is kept: there is something to save, unless the file has it already.
-void note_kept_change(SessionTab& tab);
+void note_retained_change(SessionTab& tab);
 
 }  // namespace accelscope::app

@@ -4,6 +4,7 @@
 
 #include "app/content/event_details.h"
 #include "app/session/analysis.h"
+#include "core/listing/terms.h"
 #include "core/scan/event_mask.h"
 
 namespace accelscope::app {

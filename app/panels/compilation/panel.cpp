@@ -5,6 +5,7 @@
 #include "app/panels/panel.h"
 #include "app/panels/rect_batch.h"
 #include "core/analysis/compilation/compilations.h"
+#include "core/listing/analysis_listings.h"
 
 namespace accelscope::app {
 

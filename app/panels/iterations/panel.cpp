@@ -4,6 +4,7 @@
 #include "app/panels/panel.h"
 #include "app/panels/rect_batch.h"
 #include "core/analysis/iterations/iterations.h"
+#include "core/listing/iterations.h"
 
 namespace accelscope::app {
 

@@ -7,6 +7,7 @@
 #include "app/panels/panel.h"
 #include "core/analysis/figures/range_activity.h"
 #include "core/analysis/time/track_devices.h"
+#include "core/listing/terms.h"
 #include "core/model/palette.h"
 
 namespace accelscope::app {

@@ -3,6 +3,7 @@
 #include "app/content/sql/console.h"
 #include "app/panels/answer_table.h"
 #include "app/panels/panel.h"
+#include "core/listing/base/write.h"
 
 namespace accelscope::app {
 

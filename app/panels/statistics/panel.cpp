@@ -1,6 +1,8 @@
 #include "app/panels/panel.h"
 #include "app/content/axes/axes.h"
 #include "app/panels/answer_table.h"
+#include "core/listing/statistics.h"
+#include "core/listing/terms.h"
 #include "core/model/unit.h"
 #include "core/names/short_names.h"
 

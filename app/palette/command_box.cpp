@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 
 #include "app/session/analysis.h"
 #include "app/view/selection.h"
@@ -110,6 +111,9 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Qu
     tab->choices.search = followed_text_ = text_;
     followed_ = tab;
     tab->analysis->search(text_);
+  }
+  if (const auto pending = std::exchange(pending_step_, std::nullopt); pending && tab == pending->tab) {
+    if (tab->choices.search == pending->text) step(*tab, pending->forward, inform, reveal);
   }
   const bool left = focused_ && !typed.focused;
   focused_ = typed.focused;
@@ -284,14 +288,14 @@ void CommandBox::draw_list(Ui& ui, const Rect& anchor, const CommandTable& comma
 
 void CommandBox::step(SessionTab& tab, bool forward, const std::function<void(std::string)>& inform,
                       const std::function<void(EventId)>& reveal) {
+  if (!tab.analysis->search_error().empty()) return inform(tab.analysis->search_error());
   const EventSearch* hits = tab.analysis->hits();
-  if (hits == nullptr) {
-    inform(tab.analysis->search_error().empty() ? "The search is not finished yet" : tab.analysis->search_error());
+  if (hits != nullptr && hits->total() == 0) return inform("No event matches " + text_);
+  const auto found = tab.analysis->found();
+  if (!found) {
+    pending_step_ = PendingStep{&tab, tab.choices.search, forward};
     return;
   }
-  if (hits->total() == 0) return inform("No event matches " + text_);
-  const auto found = tab.analysis->found();
-  if (!found) return inform("The search is not finished yet");
   const SearchPosition view_begin{static_cast<std::int64_t>(tab.view.begin_ns), forward ? 0 : kNoEvent};
   const auto to_hit = [found, forward, view_begin](EventReader& reader, StepPlace& place,
                                                    const TaskControl&) -> Result<void> {

@@ -2,6 +2,8 @@
 // finds and runs commands (Ctrl+P). The list under it shows both, so that neither has to be known.
 #pragma once
 
+#include <optional>
+
 #include "app/palette/command_table.h"
 #include "app/persist/persist.h"
 #include "app/session/tab.h"
@@ -28,7 +30,7 @@ class CommandBox {
   [[nodiscard]] const std::vector<std::string>& used() const noexcept { return used_; }
   void set_used(std::vector<std::string> ids) { used_ = std::move(ids); }
   [[nodiscard]] bool in_use() const noexcept { return opening_ > 0 || focused_ || list_open_; }
-  // To the next or previous hit of what was typed; wraps round.
+  // To the next or previous hit of what was typed, as soon as they are found; wraps round.
   void step(SessionTab& tab, bool forward, const std::function<void(std::string)>& inform,
             const std::function<void(EventId)>& reveal);
 
@@ -55,7 +57,13 @@ class CommandBox {
   std::vector<std::string> used_;  // commands that were run from here, the last one first
   std::string run_id_;             // chosen by a click in the list
   bool search_clicked_ = false;
-  const SessionTab* followed_ = nullptr;  // whose search is in the box
+  struct PendingStep {
+    const SessionTab* tab;
+    std::string text;
+    bool forward;
+  };
+  std::optional<PendingStep> pending_step_;  // asked for before its hits were found
+  const SessionTab* followed_ = nullptr;     // whose search is in the box
   std::string followed_text_;
 };
 

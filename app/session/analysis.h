@@ -339,7 +339,9 @@ class SessionAnalysis {
   [[nodiscard]] const EventSearch* hits() const noexcept { return search_.value.get(); }
   [[nodiscard]] std::shared_ptr<const EventSearch> shared_hits() const { return search_.value; }
   [[nodiscard]] const std::string& search_text() const noexcept { return search_.key.text; }
-  [[nodiscard]] const std::string& search_error() const noexcept { return search_.error; }
+  [[nodiscard]] const std::string& search_error() const noexcept {
+    return search_.error.empty() ? found_.error : search_.error;
+  }
   // Which events they are: what rank, list, steps and the timeline's marks are made of. The last ones of this text
   // until those of newer data are there; null before the first.
   std::shared_ptr<const SearchHits> found();

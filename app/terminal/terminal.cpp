@@ -23,6 +23,8 @@
 
 namespace accelscope::app {
 
+namespace fs = std::filesystem;
+
 bool is_terminal(std::FILE* stream) noexcept {
 #if defined(_WIN32)
   return _isatty(_fileno(stream)) != 0;
@@ -115,8 +117,6 @@ bool Interruptible::interrupted() const noexcept { return g_interrupted != 0; }
 int interrupted_status() noexcept { return g_interrupted == 0 ? 0 : 128 + g_interrupted; }
 
 void forget_interrupts() noexcept { g_interrupted = 0; }
-
-namespace fs = std::filesystem;
 
 Result<InputPaths> InputPaths::read(std::vector<std::string> given) {
   InputPaths inputs;

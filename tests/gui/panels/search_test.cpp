@@ -85,6 +85,16 @@ TEST_CASE("search: Enter and the buttons step through the hits and say which one
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("2 of 20"); }));
 }
 
+TEST_CASE("search: Enter right behind the text goes to the first hit as soon as it is found") {
+  SearchViewer viewer;
+  viewer.app.layout().show("search");
+  viewer.open_box();
+  viewer.shell.type("MATMUL");
+  viewer.shell.key(Key::enter);
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("1 of 20"); }));
+  CHECK(viewer.tab().selected == kFirstMatmul);
+}
+
 TEST_CASE("search: the hits in view are summed up by name, line and lane") {
   SearchViewer viewer;
   viewer.app.layout().maximise("search");

@@ -203,7 +203,7 @@ std::optional<std::size_t> index_of(const Workspace& workspace, const std::share
 }
 
 // Empty where they have no loop in common; null while that is not known, and where looking for one failed, which then
-// is the error of `kept`.
+// is the error of `retained`.
 std::shared_ptr<const SharedTurns> ask_shared_turns(SessionAnalysis& base, TurnsRetained& retained,
                                                     const SessionTab& other, bool grows) {
   return base.ask(retained, {}, {.beside = {other.snapshot->version, grows}, .tells_itself = true},

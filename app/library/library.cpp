@@ -55,7 +55,7 @@ void read_session(LibraryEntry& entry) {
 // Regular files of a folder and of those below it, by path. A folder that links lead to again is listed once.
 class FolderWalk {
  public:
-  // told: at every folder; false ends it.
+  // reported: at every folder; false ends it.
   FolderWalk(std::vector<std::string>& problems, std::function<bool()> reported)
       : problems_(problems), reported_(std::move(reported)) {}
   // False: it was ended.

@@ -58,8 +58,8 @@ struct LibraryScan {
   std::vector<LibraryEntry> entries;  // by path
   std::vector<std::string> problems;  // folders that cannot be read, in sentences
 };
-// Sessions and profiles in the folders and, to some depth, below them. One file is given too. Calls `told` with every
-// entry, and before with 0 of 0 at every folder; false ends it.
+// Sessions and profiles in the folders and, to some depth, below them. One file is given too. Calls `reported` with
+// every entry, and before with 0 of 0 at every folder; false ends it.
 [[nodiscard]] LibraryScan scan_library(const std::vector<std::string>& folders,
                                        const std::function<bool(std::size_t done, std::size_t total)>& reported = {});
 

@@ -21,7 +21,7 @@ class CommandBox {
 
   void focus(Mode mode);
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  // tab: null on the start page. say: a line for the status bar.
+  // tab: null on the start page. inform: a line for the status bar.
   // searches: those that were made before, shown below the empty box, and where a new one is kept.
   void draw(render::Ui& ui, const render::Rect& rect, const CommandTable& commands, QueryHistory& searches,
             SessionTab* tab, const std::function<void(std::string)>& inform,

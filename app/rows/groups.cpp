@@ -216,7 +216,7 @@ constexpr float kSmallCounter = 18;  // units
 // One row for each unit, where its first counter was.
 void share_rows(const std::string& group, CounterMode mode, const RowChoices& choices, std::vector<TimelineRow>& rows) {
   std::vector<TimelineRow> retained;
-  std::map<std::string, std::size_t> shared;  // by unit: index into `kept`
+  std::map<std::string, std::size_t> shared;  // by unit: index into `retained`
   for (TimelineRow& row : rows) {
     if (row.kind != RowKind::counter) {
       retained.push_back(std::move(row));

@@ -342,7 +342,7 @@ Result<void> CaptureSession::Implementation::begin_agent(const std::string& plac
   start.mode = plan.mode;
   start.capture_id = plan.capture_id;
   start.request = plan.request;
-  // The name of this wish: asked again after a break, it begins nothing twice.
+  // The name of this request: asked again after a break, it begins nothing twice.
   if (start.mode == wire::StartMode::begin) {
     start.capture_id = fmt::format("{}-{}", viewer_id, all().size() + 1);
     name_directory(start.request, place, plan.send);

@@ -27,7 +27,7 @@ std::vector<std::size_t> character_starts(std::string_view text) {
   return starts;
 }
 
-// `kept` characters of the text, the rest replaced by the ellipsis at the end, in the middle or in front.
+// `retained` characters of the text, the rest replaced by the ellipsis at the end, in the middle or in front.
 std::string shortened(std::string_view text, const std::vector<std::size_t>& starts, std::size_t retained, Fit fit) {
   const std::size_t characters = starts.size() - 1;
   const std::size_t head = fit == Fit::middle ? (retained + 1) / 2 : fit == Fit::end ? 0 : retained;

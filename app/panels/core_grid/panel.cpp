@@ -287,7 +287,7 @@ void CoreGridPanel::draw_measure(const PanelContext& context, Rect row) {
   }
   int zone = place(zones, measure_.zone), part = place(parts, measure_.part);
   const bool has_parts = parts.size() > 1;
-  // kept: units for those that follow.
+  // retained: units for those that follow.
   const auto cut = [&](const std::string& value, const DropdownOptions& options, float retained) {
     const float most = std::max(ui.px(60), row.width() - ui.px(retained));
     const Rect at = row.cut_left(std::min(most, dropdown_width(ui, value, options))).middle(ui.px(size::kControl));

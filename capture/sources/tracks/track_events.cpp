@@ -50,9 +50,9 @@ static void bound_times(std::int64_t& start, std::int64_t& duration) noexcept {
 }
 
 bool is_in_order(std::string_view kind, std::string_view table) noexcept {
-  constexpr std::string_view kTables[] = {"kernel", "memcpy", "memset", "op"};
+  constexpr std::string_view kOrderedTables[] = {"kernel", "memcpy", "memset", "op"};
   return (kind == "stream" || kind == "dma_queue") &&
-         std::find(std::begin(kTables), std::end(kTables), table) != std::end(kTables);
+         std::find(std::begin(kOrderedTables), std::end(kOrderedTables), table) != std::end(kOrderedTables);
 }
 
 Track doubtful_track(const Track& of, TrackNumber number, std::int64_t order) {

@@ -2,6 +2,8 @@
 
 #include <imgui.h>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "render/base/imgui_compat.h"
@@ -22,6 +24,14 @@ bool has_hidden_windows() {
     return window->Active && (window->Flags & ImGuiWindowFlags_ChildWindow) == 0 &&
            window->HiddenFramesCannotSkipItems > 0;
   });
+}
+
+// Seconds until ImGui shows or hides the caret of a text input: it is seen for 0.8 s of each 1.2 s, and until the time
+// is above 0 after a key.
+double until_caret_turns() {
+  const double at = ImGui::GetCurrentContext()->InputTextState.CursorAnim;
+  const double in_period = at > 0 ? std::fmod(at, 1.2) : at;
+  return (in_period <= 0.8 ? 0.8 : 1.2) - in_period + 0.01;
 }
 
 }  // namespace
@@ -107,6 +117,7 @@ void FrameLoop::draw(FrameClient& client, const Input& input, double seconds, bo
   ImGuiIO& io = ImGui::GetIO();
   io.DeltaTime = static_cast<float>(std::clamp(seconds, 1e-4, 0.1));  // after a rest nothing jumps
   io.ConfigInputTextCursorBlink = blinks;
+  ImGui::GetCurrentContext()->InputTextState.CursorAnim += static_cast<float>(seconds) - io.DeltaTime;
   compat::feed(io, input);
   ui_.input_ = input;
   ui_.time_ += seconds;
@@ -123,7 +134,7 @@ void FrameLoop::draw(FrameClient& client, const Input& input, double seconds, bo
   ImGui::End();
   ImGui::Render();
   if (has_hidden_windows()) ui_.request_frame();
-  if (ui_.typing_ && blinks) ui_.request_frame_after(0.2);  // the caret blinks
+  if (ui_.typing_ && blinks) ui_.request_frame_after(until_caret_turns());
   ui_.shown_ = std::exchange(ui_.drawn_, {});
 }
 

@@ -19,7 +19,7 @@ namespace accelscope {
 struct ListingColumn {
   std::string name;   // for programs, with its unit: "busy_ns", "load_bytes"
   std::string title;  // for people: "Busy"
-  std::string unit;   // as in figure_text.h: "ns", "B", "B/s", "share" (of 1), "FLOP"; "": a plain number or a text
+  std::string unit;   // as in core/model/unit.h: "ns", "B", "B/s", "share" (of 1), "FLOP"; "": a plain number or a text
   std::string explanation;  // what it means and how it is computed
   struct Look {
     bool bar = false;    // of shares: a panel draws them as bars

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the plan of the house: who may include whom, how many files a folder holds, that the README of a storey
 lists its rooms, and that no two types have one name (C++ forbids it across all that is linked together, and no linker
-notices), that what README promises is held by tests that exist.
+notices), that what the guide promises is held by tests that exist.
 
 Usage: house.py, in the root of the tree. Says every offence and ends with 1 if there is one. house.py --map prints every
 room with what its headers say of themselves.
@@ -18,19 +18,19 @@ ORDER = {
     "core": """base parquet names model chunk index database store store/salvage scan search lod
         analysis/neuron/facts analysis/vendors analysis/time analysis/source analysis/selection analysis/statistics analysis/memory
         analysis/dependencies analysis/critical_path analysis/compilation analysis/collectives analysis/neuron analysis/tenstorrent analysis/peaks analysis/figures analysis/hierarchy analysis/roofline analysis/hotspots analysis/core_grid analysis/iterations analysis/replay analysis/advice analysis/advice/judges analysis/comparison colour listing/base listing sql/base sql/virtual sql/tables sql/planned sql
-        export/base export export/neuron export/traces export/stacks export/tables export/vtune export/tenstorrent export/report export/formats
+        export/base export export/neuron export/traces export/stacks export/tables export/vtune export/tenstorrent export/report export/formats export/dataset
         sqlite_extension""",
     "render": "base shell widgets timeline",
     "capture": """system command_line json request security wire log ingest reach sources/base sources/parquet sources/sqlite sources/tracks sources/pickle sources/torch_memory
-        sources/chrome/read sources/chrome/write sources/chrome sources/neuron/read sources/neuron/write sources/neuron
+        sources/chrome/read sources/chrome/write sources/chrome sources/neuron/read sources/neuron/write sources/neuron sources/neuron/neff
         sources/perfetto/read sources/perfetto/write sources/perfetto
         sources/tt_metal/read sources/tt_metal/write sources/tt_metal sources/tt_ops sources/ttnn sources/tt_noc sources/tracy/read sources/tracy sources/tracy_csv sources/vtune sources/unitrace sources/stacks sources/proton sources/nsys/read sources/nsys/write sources/nsys sources/xplane/read sources/xplane
         sources/rocm/run sources/rocm/rocpd sources/rocm/rpd sources/rocm/results_json sources/rocm/csv sources/rocm/rocprof sources/rocm/compute sources/rocm
         sources/session sources
-        sim/kernel sim/output probe probe/zones/include/accelscope probe/zones/include/tracy probe/client probe/itt probe/opencl probe/python probe/zones
+        sim/kernel sim/output probe probe/zones/include/accelscope probe/zones/include/tracy probe/client probe/itt probe/opencl probe/cuda probe/rocm probe/python probe/zones
         probe/host kinds/base kinds/program kinds/* kinds agent/run agent/viewers agent/control client .""",
     "app": """system persist plan rows session content/memory content/source content/capture content/sql content/axes content/hierarchy content content/why content/comparison view workspace library
-        export export/report palette timeline panels panels/* connect frame terminal commands/view commands/analysis mcp commands .""",
+        output output/report palette timeline panels panels/* connect frame terminal commands/view commands/analysis mcp commands .""",
 }
 # And whole storeys: what each may include besides itself.
 STOREYS = {"core": (), "render": ("core",), "capture": ("core",), "app": ("core", "render", "capture")}
@@ -157,13 +157,29 @@ def types(path):
             stack.append(("other", ""))
 
 
-def nameless(paths):
-    """Capture is too large for one namespace: each of its folders has its own."""
+# What every room speaks of needs no name before it: errors and numbers, what a session consists of, how it is stored and read.
+COMMON = {"core": "base names model chunk index database store scan".split(), "app": []}
+NAMESPACES = {"export": "exporting", "sqlite_extension": "sql"}  # a word of the language; the same tables in a library
+OPENED = re.compile(r"^namespace (accelscope[\w:]*) \{\n((?:(?:class|struct|enum class) [^{}\n]*;.*\n)*\})?", re.M)
+
+
+def wrong_namespaces(paths):
+    """Namespaces follow rooms. Blocks of nothing but forward declarations are other rooms' affair."""
     for path in paths:
-        if path.startswith("capture/") and path.endswith((".h", ".cpp")):
-            with open(path, encoding="utf-8") as file:
-                if re.search(r"^namespace accelscope::capture \{", file.read(), re.M):
-                    yield f"{path}: namespace accelscope::capture without the name of its folder"
+        storey, *rooms = path.split("/")
+        if not path.endswith((".h", ".cpp")) or "/include/" in path or storey not in ("core", "app", "capture"):
+            continue
+        if storey == "capture":
+            wanted = "accelscope::"  # of each folder its own
+        elif len(rooms) < 2 or rooms[0] in COMMON[storey]:
+            continue
+        else:
+            wanted = f"accelscope::{'app::' if storey == 'app' else ''}{NAMESPACES.get(rooms[0], rooms[0])}"
+        with open(path, encoding="utf-8") as file:
+            opened = [name for name, forward in OPENED.findall(file.read()) if not forward]
+        for name in opened:
+            if name == f"accelscope::{storey}" or name == "accelscope" or storey != "capture" and not name.startswith(wanted):
+                yield f"{path}: namespace {name}; its room's is {wanted}"
 
 
 def types_of_one_name(paths):
@@ -179,7 +195,7 @@ def types_of_one_name(paths):
             yield f"{name} is defined in {', '.join(sorted(homes))}: rename one, or put it where no other file sees it"
 
 
-PROMISES = "### What is never lost, and who may do what"
+PROMISES = ["assets/guide/promises.md", "assets/guide/security.md"]
 TEST_NAME = re.compile(r'\bTEST_CASE\(\s*((?:"(?:\\.|[^"\\])*"\s*)+)\)')
 
 
@@ -192,31 +208,29 @@ def test_names(paths):
 
 
 def unheld_promises(paths):
-    """Each row of README's tables of promises ends with the tests that hold it: names in backticks, * for any text."""
-    with open("README.md", encoding="utf-8") as file:
-        section = file.read().partition(PROMISES)[2]
-    rows = re.findall(r"^\|(.*)\|$", re.split(r"^##", section, maxsplit=1, flags=re.M)[0], re.M)
-    if not rows:
-        yield f"README.md: has no tables below {PROMISES}"
+    """Each row of the guide's tables of promises ends with the tests that hold it: names in backticks, * for any text."""
     names = list(test_names(paths))
-    for row, following in zip(rows, rows[1:] + [""]):
-        if set(row) <= set("-|") or following.startswith("---"):
-            continue  # the head of a table, and the line below it
-        cells = [cell.strip() for cell in row.split("|")]
-        tests = re.findall(r"`([^`]+)`", cells[-1]) if len(cells) > 2 else []
-        if not tests:
-            yield f"README.md: no test is named for the promise: {cells[0]}"
-        for test in tests:
-            pattern = re.compile(".*".join(re.escape(part) for part in test.split("*")), re.S)
-            if not any(pattern.fullmatch(name) for name in names):
-                yield f"README.md: {cells[0]}: there is no test of the name {test}"
+    for page in PROMISES:
+        with open(page, encoding="utf-8") as file:
+            rows = re.findall(r"^\|(.*)\|$", file.read(), re.M)
+        if not rows:
+            yield f"{page}: has no table"
+        for row in rows[2:]:
+            cells = [cell.strip() for cell in row.split("|")]
+            tests = re.findall(r"`([^`]+)`", cells[-1]) if len(cells) > 2 else []
+            if not tests:
+                yield f"{page}: no test is named for the promise: {cells[0]}"
+            for test in tests:
+                pattern = re.compile(".*".join(re.escape(part) for part in test.split("*")), re.S)
+                if not any(pattern.fullmatch(name) for name in names):
+                    yield f"{page}: {cells[0]}: there is no test of the name {test}"
 
 
 def main():
     paths = [path for path in files() if os.path.exists(path)]
     if sys.argv[1:] == ["--map"]:
         return print_map(paths)
-    offences = [*wrong_includes(paths), *crowded(paths), *unlisted_rooms(paths), *nameless(paths), *types_of_one_name(paths),
+    offences = [*wrong_includes(paths), *crowded(paths), *unlisted_rooms(paths), *wrong_namespaces(paths), *types_of_one_name(paths),
                 *unheld_promises(paths)]
     for offence in offences:
         print(offence)

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 ROOMS = "(core|capture|render|app)"
-TIDY = next(filter(shutil.which, (f"clang-tidy-{version}" for version in (16, 19, 18, 17))), "clang-tidy")
+TIDY = next(filter(shutil.which, (f"clang-tidy-{version}" for version in (16, 19, 18, 17, 20, 21, 22))), "clang-tidy")
 
 
 def commands_of(build):

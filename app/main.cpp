@@ -1,6 +1,6 @@
 #include <iostream>
 
-#include "app/terminal/command.h"
+#include "app/commands/command_line.h"
 #include "app/terminal/terminal.h"
 #include "capture/reach/ask_pass.h"
 #include "capture/system/descriptor.h"
@@ -12,7 +12,7 @@ int main(int argc, char** argv) {
   if (accelscope::capture::reach::asked_by_ssh())
     return accelscope::capture::reach::answer_ssh(argc > 1 ? argv[1] : "");
   std::ios::sync_with_stdio(false);
-  return accelscope::app::run_program(
-      {argv + 1, argv + argc},
-      {std::cout, std::cerr, accelscope::app::is_terminal(stderr), accelscope::app::is_terminal(stdout)});
+  return accelscope::app::commands::run_program({argv + 1, argv + argc},
+                                                {std::cout, std::cerr, accelscope::app::terminal::is_terminal(stderr),
+                                                 accelscope::app::terminal::is_terminal(stdout)});
 }

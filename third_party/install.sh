@@ -1,10 +1,12 @@
 #!/bin/sh
-# Installs from Debian's packages (12 and 13) what is missing. Asks for sudo only when something is missing and the user
-# is not root. Usage: sh third_party/install.sh [--agent-only | --tests | --checks]
+# Installs from the packages of Debian 12 and 13 or Ubuntu 24.04 and 26.04 what is missing. Asks for sudo only when
+# something is missing and the user is not root.
+# Usage: sh third_party/install.sh [--agent-only | --packages | --tests | --checks]
 #   nothing        what the programs are built with and run on
 #   --agent-only   what the agent alone is built with
-#   --tests        and what the tests need
-#   --checks       and what is checked before a change is taken: sanitizers, fuzzing, format, lint
+#   --packages     what the programs are built with, and what the guide and packages are made and checked with
+#   --tests        what the programs are built with, and what the tests need
+#   --checks       all but packaging, and what is checked with before a change is taken: sanitizers, fuzzing, format, lint
 set -eu
 
 agent="g++ cmake ninja-build pkg-config ccache \
@@ -16,18 +18,26 @@ libglfw3-dev libimgui-dev libstb-dev libfreetype-dev libgl-dev libopengl-dev lib
 fonts-inter fonts-jetbrains-mono fonts-fork-awesome libgl1-mesa-dri libegl1"
 tests="$programs doctest-dev xvfb xauth xdotool imagemagick sqlite3 python3 git openssh-client openssh-server iproute2 \
 ocl-icd-opencl-dev pocl-opencl-icd libtbb-dev libomp-dev python3-pytest debootstrap"
+guide="python3-sphinx python3-myst-parser"
+packaging="$programs $guide python3-wheel lintian debootstrap"
 
 clang=""
 case "${1:-}" in
     "") packages="$programs" ;;
     --agent-only) packages="$agent" ;;
+    --packages) packages="$packaging" ;;
     --tests) packages="$tests" ;;
-    --checks) packages="$tests" clang="16 19 18 17" ;;
+    --checks) packages="$tests $guide" clang="16 19 18 17 20 21 22" ;;
     *)
-        echo "install.sh: '$1' is not known; it takes --agent-only, --tests, --checks or nothing" >&2
+        echo "install.sh: '$1' is not known; it takes --agent-only, --packages, --tests, --checks or nothing" >&2
         exit 2
         ;;
 esac
+
+if ! command -v apt-get >/dev/null; then
+    echo "There is no apt-get here. These are the packages' names in Debian: $packages" >&2
+    exit 1
+fi
 
 installed() {
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null || true)" = "installed" ]
@@ -37,8 +47,13 @@ clang_packages() {
     echo "clang-$1 clang-tidy-$1 clang-format-$1 libclang-rt-$1-dev"
 }
 
+# Of another package, without which Ubuntu's static OpenSSL is not whole.
+of_openssl() {
+    ! grep -qs jitterentropy /usr/lib/*/pkgconfig/libcrypto.pc || echo libjitterentropy3-dev
+}
+
 missing=""
-for package in $packages; do
+for package in $packages $(of_openssl); do
     installed "$package" || missing="$missing $package"
 done
 # Of the compiler with the sanitizers any version does: the one that is there, else the first that can be had.
@@ -73,7 +88,12 @@ if [ -n "$clang" ] && [ -z "$chosen" ]; then
     echo "None of clang's versions $clang can be had here." >&2
     exit 1
 fi
-missing="$missing $chosen"
-echo "Installing:$missing"
-# shellcheck disable=SC2086  # the list is meant to be split
-$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
+install() {
+    echo "Installing: $*"
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+}
+# shellcheck disable=SC2086  # the lists are meant to be split
+install $missing $chosen
+for package in $(of_openssl); do
+    installed "$package" || install "$package"
+done

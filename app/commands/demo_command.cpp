@@ -11,8 +11,9 @@
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
 #include "core/base/result.h"
+#include "core/scan/event_mask.h"
 
-namespace accelscope::app {
+namespace accelscope::app::commands {
 namespace {
 
 // The main job from end to end, as a user would do it by hand: the viewer connects to an agent over TCP, shows its
@@ -29,10 +30,10 @@ struct DemoOptions {
 
 constexpr std::uint64_t kLiveEvents = 20'000;  // a live picture is worth taking from here on
 
-std::string events_and_span(const SessionTab& tab) {
+std::string events_and_span(const session::SessionTab& tab) {
   const Snapshot& snapshot = *tab.snapshot;
-  return fmt::format("{} events in {} lanes over {}", format_count(snapshot.event_count), snapshot.lanes.size(),
-                     format_duration(static_cast<double>(snapshot.end_ns - snapshot.begin_ns)));
+  return fmt::format("{} events in {} lanes over {}", format_count(count_passing(snapshot, nullptr)),
+                     snapshot.lanes.size(), format_duration(snapshot.end_ns - snapshot.begin_ns));
 }
 
 // Drives an App through the stages of the job between its frames, and takes a picture of each.
@@ -69,23 +70,22 @@ class DemoClient final : public render::FrameClient {
                                                              "opening the saved session", ""};
 
   void advance(render::Ui& ui) {
-    Workspace& workspace = app_.workspace();
+    workspace::Workspace& workspace = app_.workspace();
     if (workspace.tab_count() == 0 || workspace.tab(0).snapshot == nullptr) return;
-    const SessionTab& tab = workspace.tab(0);
-    const std::uint64_t events = tab.snapshot->event_count;
-    if (stage_ == Stage::connect && (events >= kLiveEvents || tab.live == LiveState::ended)) {
+    const session::SessionTab& tab = workspace.tab(0);
+    const std::uint64_t events = count_passing(*tab.snapshot, nullptr);  // as the status bar counts
+    if (stage_ == Stage::connect && (events >= kLiveEvents || tab.live == session::LiveState::ended)) {
       inform(fmt::format("connected to {}: {} so far", options_.address, events_and_span(tab)));
       picture(ui, "1-live.png");
       stage_ = Stage::capture;
-    } else if (stage_ == Stage::capture && tab.live == LiveState::ended && app_.settled()) {
+    } else if (stage_ == Stage::capture && tab.live == session::LiveState::ended && app_.settled()) {
       captured_ = events;
       inform(fmt::format("captured: {}", events_and_span(tab)));
       picture(ui, "2-captured.png");
       workspace.save(0, session_);
       stage_ = Stage::save;
     } else if (stage_ == Stage::save && !workspace.saving(0) && app_.settled()) {
-      inform(fmt::format("saved: {} ({})", session_,
-                         format_bytes(static_cast<double>(std::filesystem::file_size(session_)))));
+      inform(fmt::format("saved: {} ({})", session_, format_bytes(std::filesystem::file_size(session_))));
       picture(ui, "3-saved.png");
       workspace.close(0, true);
       workspace.open(session_);
@@ -122,7 +122,7 @@ class DemoClient final : public render::FrameClient {
 
   const DemoOptions& options_;
   std::string session_;
-  App app_;
+  frame::App app_;
   Stage stage_ = Stage::connect;
   std::uint64_t captured_ = 0;
   Result<void> result_;
@@ -144,18 +144,18 @@ Result<void> run_demo(const DemoOptions& options) {
 
 }  // namespace
 
-CommandAction declare_demo(command_line::OptionSet& options) {
+terminal::CommandAction declare_demo(command_line::OptionSet& options) {
   auto demo = std::make_shared<DemoOptions>();
   demo->folder = "demo-results";
   options.add_option("ADDRESS", demo->address, "HOST:PORT where the agent listens").required();
   options.add_option("--output-dir", demo->folder, "Folder for the session and the pictures");
   options.add_flag("--window", demo->window, "Show it in a window");
-  return [demo](const CommandRun& run) {
+  return [demo](const terminal::CommandRun& run) {
     DemoOptions demo_options = *demo;
     demo_options.inform = [&run](const std::string& line) { run.inform(line); };
     const Result<void> done = run_demo(demo_options);
-    return done ? kExitDone : run.fail(done.message());
+    return done ? terminal::kExitDone : run.fail(done.message());
   };
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::commands

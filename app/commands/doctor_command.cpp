@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -9,22 +10,20 @@
 
 #include "app/system/system_files.h"
 #include "app/terminal/command.h"
+#include "app/terminal/terminal.h"
+#include "capture/client/capture_session.h"
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
+#include "core/base/json.h"
 #include "render/base/platform.h"
 #include "render/shell/shell.h"
 
-namespace accelscope::app {
+namespace accelscope::app::commands {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Finding {
-  std::string subject;
-  bool works = true;
-  std::string found;   // what there is
-  std::string advice;  // what to do if it does not work
-};
+using Finding = capture::client::HostFinding;
 
 // One small frame, to learn whether pictures and text can be drawn at all.
 class Probe final : public render::FrameClient {
@@ -36,7 +35,7 @@ class Probe final : public render::FrameClient {
   std::string font_problem_;
 };
 
-Finding check_display(const Environment& environment) {
+Finding check_display(const system::Environment& environment) {
   const std::string display = environment("DISPLAY");
   const std::string wayland = environment("WAYLAND_DISPLAY");
 #if defined(__linux__)
@@ -63,7 +62,7 @@ void check_drawing(std::vector<Finding>& findings) {
                       "install fonts-inter, fonts-jetbrains-mono and fonts-fork-awesome"});
 }
 
-Finding check_agent(const Environment& environment) {
+Finding check_agent(const system::Environment& environment) {
   std::vector<std::string> folders{render::program_directory()};
   std::string path = environment("PATH");
   for (std::size_t begin = 0; begin <= path.size();) {
@@ -95,12 +94,12 @@ Finding check_writing(const std::string& subject, const std::string& folder, con
   fs::remove(file, error);
   if (!written) return {subject, false, folder + " cannot be written", "check its permissions; " + use};
   const fs::space_info space = fs::space(folder, error);
-  const std::string room = error ? "" : fmt::format(", {} free", format_bytes(static_cast<double>(space.available)));
+  const std::string room = error ? "" : fmt::format(", {} free", format_bytes(space.available));
   return {subject, true, folder + room, ""};
 }
 
 std::vector<Finding> examine() {
-  const Environment environment = process_environment();
+  const system::Environment environment = system::process_environment();
   std::vector<Finding> findings;
   findings.push_back(
       {"version", true, fmt::format("accelscope {}, SQLite {}", ACCELSCOPE_VERSION, sqlite3_libversion()), ""});
@@ -108,39 +107,57 @@ std::vector<Finding> examine() {
   findings.push_back(check_display(environment));
   check_drawing(findings);
   findings.push_back(check_agent(environment));
-  findings.push_back(check_writing("settings", state_directory(environment), "recent sessions are not remembered"));
+  findings.push_back(
+      check_writing("settings", system::state_directory(environment), "recent sessions are not remembered"));
   std::error_code error;
   findings.push_back(check_writing("temporary files", fs::temp_directory_path(error).string(),
                                    "captures larger than memory need room there (TMPDIR names another folder)"));
   return findings;
 }
 
-int run_doctor(const CommandRun& run) {
-  const std::vector<Finding> findings = examine();
+struct DoctorCommand {
+  std::string place;
+  capture::client::HostCheckOptions host;
+
+  int run(const terminal::CommandRun& run) const;
+};
+
+int DoctorCommand::run(const terminal::CommandRun& run) const {
+  const terminal::Interruptible interruptible;
+  const std::vector<Finding> findings =
+      place.empty() ? examine()
+                    : capture::client::check_host(place, host, [&] { return interruptible.interrupted(); }).findings;
+  const int status = place.empty() || findings.front().works ? terminal::kExitDone : terminal::kExitFailed;
   std::ostream& out = run.streams.out;
   if (run.json) {
-    out << '[';
-    for (std::size_t i = 0; i < findings.size(); ++i) {
-      const Finding& finding = findings[i];
-      out << fmt::format("{}{{\"subject\": {}, \"works\": {}, \"found\": {}, \"advice\": {}}}", i > 0 ? ",\n " : "",
-                         json_quote(finding.subject), finding.works, json_quote(finding.found),
-                         json_quote(finding.works ? "" : finding.advice));
-    }
-    out << "]\n";
-    return kExitDone;
+    JsonWriter json(JsonLayout::rows);
+    json.array(findings, [&](const Finding& finding) {
+      json.object("subject", finding.subject, "works", finding.works, "found", finding.found, "advice",
+                  finding.works ? "" : finding.advice);
+    });
+    out << json.done() << '\n';
+    return status;
   }
   for (const Finding& finding : findings) {
-    out << fmt::format("{:<4} {:<16} {}\n", finding.works ? "ok" : "--", finding.subject, finding.found);
-    if (!finding.works) out << fmt::format("     {:<16} {}\n", "", finding.advice);
+    out << fmt::format("{:<4} {:<16} {}\n", finding.works ? "ok" : "--", finding.subject,
+                       finding.milliseconds
+                           ? finding.found + ", " + format_duration(std::round(*finding.milliseconds) * 1e6)
+                           : finding.found);
+    if (!finding.works && !finding.advice.empty()) out << fmt::format("     {:<16} {}\n", "", finding.advice);
   }
-  return kExitDone;
+  return status;
 }
 
 }  // namespace
 
-CommandAction declare_doctor(command_line::OptionSet& options) {
-  (void)options;
-  return run_doctor;
+terminal::CommandAction declare_doctor(command_line::OptionSet& options) {
+  auto command = std::make_shared<DoctorCommand>();
+  options.add_option("PLACE", command->place,
+                     "Look at this host instead: local, HOST:PORT or ssh://HOST; what can be captured there");
+  options.add_option("--token-file", command->host.token_file, "File with the agent's token");
+  options.add_option("--ssh-config", command->host.ssh_config_file, "ssh's configuration, in place of its own");
+  options.add_option("--ssh-identity", command->host.ssh_identity_file, "File with the private key for ssh");
+  return [command](const terminal::CommandRun& run) { return command->run(run); };
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::commands

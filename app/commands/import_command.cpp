@@ -3,9 +3,9 @@
 #include <memory>
 #include <ostream>
 
-#include "app/export/output_file.h"
-#include "app/export/session_export.h"
 #include "app/library/library.h"
+#include "app/output/output_file.h"
+#include "app/output/session_export.h"
 #include "app/terminal/command.h"
 #include "app/terminal/session_input.h"
 #include "app/terminal/terminal.h"
@@ -13,9 +13,10 @@
 #include "capture/command_line/options.h"
 #include "capture/sources/base/source.h"
 #include "core/base/format.h"
+#include "core/base/json.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope::app {
+namespace accelscope::app::commands {
 namespace {
 
 struct ImportCommand {
@@ -23,10 +24,10 @@ struct ImportCommand {
   std::string output;
   std::string name;
   std::vector<std::string> tags;
-  OpenSessionOptions input_options;
+  workspace::OpenSessionOptions input_options;
   bool force = false;
 
-  int run(const CommandRun& run) const;
+  int run(const terminal::CommandRun& run) const;
   Result<void> name_output(const std::string& file) const;
 };
 
@@ -45,47 +46,48 @@ Result<void> ImportCommand::name_output(const std::string& file) const {
   if (!name.empty()) {
     if (Result<void> named = store->define(0, MetaEntry{"name", name}); !named) return named;
     WorkerPool pool;
-    keep_headline(*store, pool);
+    workspace::keep_headline(*store, pool);
     // The title that the input was given in a list would hide the new name.
-    if (!store->overlay_value(kDisplayNameKey).empty()) {
-      if (Result<void> untitled = store->set_overlay_value(kDisplayNameKey, ""); !untitled) return untitled;
+    if (!store->overlay_value(workspace::kDisplayNameKey).empty()) {
+      if (Result<void> untitled = store->set_overlay_value(workspace::kDisplayNameKey, ""); !untitled) return untitled;
     }
   }
-  return tags.empty() ? Result<void>{} : store->set_overlay_value(kTagsKey, join_tags(tags));
+  return tags.empty() ? Result<void>{} : store->set_overlay_value(workspace::kTagsKey, library::join_tags(tags));
 }
 
-int ImportCommand::run(const CommandRun& run) const {
-  const std::string file = output.empty() ? default_output(inputs.front(), ".accel") : output;
-  if (run.json && file == kStandardStream) return run.fail_usage("import", "-o - and --json both write to the output");
-  if (auto may = may_write(file, force, inputs); !may) return run.fail(may.message());
-  if (auto roots = check_source_roots(input_options.source_roots); !roots) return run.fail(roots.message());
-  const auto target = FileTarget::open(file, run);
+int ImportCommand::run(const terminal::CommandRun& run) const {
+  const std::string file = output.empty() ? output::default_output(inputs.front(), ".accel") : output;
+  if (run.json && file == terminal::kStandardStream)
+    return run.fail_usage("import", "-o - and --json both write to the output");
+  if (auto may = output::may_write(file, force, inputs); !may) return run.fail(may.message());
+  if (auto roots = terminal::check_source_roots(input_options.source_roots); !roots) return run.fail(roots.message());
+  const auto target = terminal::FileTarget::open(file, run);
   if (!target) return run.fail(target.message());
-  const auto session = open_input(inputs, input_options, run);
+  const auto session = terminal::open_input(inputs, input_options, run);
   if (!session) return run.fail(session.message());
-  if (auto saved = save_session(*session->store, target->path(), run); !saved) return run.fail(saved.message());
+  if (auto saved = terminal::save_session(*session->store, target->path(), run); !saved)
+    return run.fail(saved.message());
   if (auto named = name_output(target->path()); !named) return run.fail(named.message());
   if (auto given = target->finish(run); !given) return run.fail(given.message());
   const auto snapshot = session->store->snapshot();
   if (run.json) {
-    run.streams.out << fmt::format("{{\"output\": {}, \"events\": {}, \"duration_ns\": {}, \"quality\": {}}}\n",
-                                   json_quote(file), count_passing(*snapshot, nullptr),
-                                   snapshot->end_ns - snapshot->begin_ns, quality_json(*snapshot));
-    return kExitDone;
+    run.streams.out << json_line("output", file, "events", count_passing(*snapshot, nullptr), "duration_ns",
+                                 snapshot->end_ns - snapshot->begin_ns, "quality",
+                                 JsonValue::raw(output::quality_json(*snapshot)));
+    return terminal::kExitDone;
   }
-  run.inform(fmt::format("{}: {} events over {}", file, format_count(count_passing(*snapshot, nullptr)),
-                         format_duration(static_cast<double>(snapshot->end_ns - snapshot->begin_ns))));
+  run.inform(fmt::format("{}: {}", file, output::extent_text(*snapshot)));
   const std::size_t findings = snapshot->quality.size();
-  if (findings > 0 && file != kStandardStream) {
-    run.inform(fmt::format("The data-quality report has {} {}: accelscope ingest-check {}", findings,
-                           findings == 1 ? "entry" : "entries", file));
+  if (findings > 0 && file != terminal::kStandardStream) {
+    run.inform(fmt::format("The data-quality report has {}: accelscope ingest-check {}",
+                           counted(findings, "entry", "entries"), file));
   }
-  return kExitDone;
+  return terminal::kExitDone;
 }
 
 }  // namespace
 
-CommandAction declare_import(command_line::OptionSet& options) {
+terminal::CommandAction declare_import(command_line::OptionSet& options) {
   auto command = std::make_shared<ImportCommand>();
   options.add_option("FILE", command->inputs, "Profiles, or folders of ranks; several become one session").required();
   options.add_option("-o,--output", command->output,
@@ -102,7 +104,7 @@ CommandAction declare_import(command_line::OptionSet& options) {
                   "Folder in which named source files are looked for")
       .repeats();
   options.add_flag("--force", command->force, "Replace the output file");
-  return [command](const CommandRun& run) { return command->run(run); };
+  return [command](const terminal::CommandRun& run) { return command->run(run); };
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::commands

@@ -4,35 +4,34 @@
 #include <optional>
 #include <ostream>
 
-#include "app/export/session_export.h"
+#include "app/output/session_export.h"
 #include "app/terminal/command.h"
 #include "app/terminal/session_input.h"
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
+#include "core/base/json.h"
 #include "core/chunk/chunk_view.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope::app {
+namespace accelscope::app::commands {
 namespace {
 
 struct IngestCheckCommand {
   std::string input;
-  OpenSessionOptions input_options;
+  workspace::OpenSessionOptions input_options;
 
-  int run(const CommandRun& run) const;
+  int run(const terminal::CommandRun& run) const;
 };
 
 void print_json(std::ostream& out, const std::string& input, const Snapshot& snapshot) {
-  std::string tables;
-  for (const TableCount& count : table_counts(snapshot)) {
-    tables += fmt::format("{}{{\"name\": {}, \"events\": {}, \"source_rows\": {}}}", tables.empty() ? "" : ", ",
-                          json_quote(count.name), count.events,
-                          count.source_rows.empty() ? "null" : json_quote(count.source_rows));
-  }
-  out << fmt::format(
-      "{{\"file\": {}, \"events\": {}, \"begin_ns\": {}, \"end_ns\": {}, \"tables\": [{}], \"quality\": {}}}\n",
-      json_quote(input), count_passing(snapshot, nullptr), snapshot.begin_ns, snapshot.end_ns, tables,
-      quality_json(snapshot));
+  JsonWriter json(JsonLayout::line);
+  json.begin_object("file", input, "events", count_passing(snapshot, nullptr));
+  json.add("begin_ns", snapshot.begin_ns, "end_ns", snapshot.end_ns);
+  json.array("tables", output::table_counts(snapshot), [&](const output::TableCount& count) {
+    json.object("name", count.name, "events", count.events, "source_rows",
+                count.source_rows.empty() ? JsonValue() : count.source_rows);
+  });
+  out << json.add("quality", JsonValue::raw(output::quality_json(snapshot))).done() << '\n';
 }
 
 // A session file is opened by its index alone: here each chunk is read. Nothing if all can be.
@@ -53,14 +52,14 @@ std::optional<QualityEntry> unreadable_chunks(const Store& store, const Snapshot
   return QualityEntry{"unreadable_events", events, "events lie in chunks that cannot be read: " + first};
 }
 
-int IngestCheckCommand::run(const CommandRun& run) const {
-  const auto session = open_input({input}, input_options, run, true);
+int IngestCheckCommand::run(const terminal::CommandRun& run) const {
+  const auto session = terminal::open_input({input}, input_options, run, true);
   if (!session) return run.fail(session.message());
   const auto opened = session->store->snapshot();
   auto snapshot = std::make_shared<Snapshot>(*opened);
   const std::optional<QualityEntry> unreadable = unreadable_chunks(*session->store, *opened);
   if (unreadable) snapshot->quality.push_back(*unreadable);
-  const int status = unreadable ? kExitFailed : kExitDone;
+  const int status = unreadable ? terminal::kExitFailed : terminal::kExitDone;
   if (run.json) {
     print_json(run.streams.out, input, *snapshot);
     return status;
@@ -68,17 +67,17 @@ int IngestCheckCommand::run(const CommandRun& run) const {
   run.streams.out << fmt::format("{}: {} events from {} to {}\n\n", input,
                                  format_count(count_passing(*snapshot, nullptr)), format_time_exact(snapshot->begin_ns),
                                  format_time_exact(snapshot->end_ns));
-  print_quality_report(run.streams.out, *snapshot);
+  output::print_quality_report(run.streams.out, *snapshot);
   return status;
 }
 
 }  // namespace
 
-CommandAction declare_ingest_check(command_line::OptionSet& options) {
+terminal::CommandAction declare_ingest_check(command_line::OptionSet& options) {
   auto command = std::make_shared<IngestCheckCommand>();
   options.add_option("FILE", command->input, "Profile or session file").required();
   options.add_option("--format", command->input_options.format, "Format of the file instead of guessing it");
-  return [command](const CommandRun& run) { return command->run(run); };
+  return [command](const terminal::CommandRun& run) { return command->run(run); };
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::commands

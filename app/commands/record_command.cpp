@@ -1,15 +1,13 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <iostream>
 #include <memory>
 #include <ostream>
 #include <utility>
 
-#include "app/export/output_file.h"
+#include "app/output/output_file.h"
 #include "app/terminal/command.h"
 #include "app/terminal/record_arguments.h"
 #include "app/terminal/terminal.h"
@@ -19,25 +17,27 @@
 #include "capture/request/options.h"
 #include "capture/system/descriptor.h"
 #include "core/base/format.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
 
-namespace accelscope::app {
+namespace accelscope::app::commands {
 namespace {
 
 struct RecordCommand {
   capture::client::RecordOptions options;
-  RecordArguments arguments;
+  terminal::RecordArguments arguments;
   std::string memory_budget;
   bool force = false;
 
-  int run(const CommandRun& run) const;
+  int run(const terminal::CommandRun& run) const;
   [[nodiscard]] Result<std::string> output_name() const;
-  int record(capture::client::RecordOptions record_options, const std::string& name, const CommandRun& run) const;
+  int record(capture::client::RecordOptions record_options, const std::string& name,
+             const terminal::CommandRun& run) const;
 };
 
 // Where the output is the result's, in JSON or as a session, what the program prints is beside it.
-bool show_text(const capture::client::ProgramText& text, bool output_is_taken, const CommandRun& run) {
-  if (run.shows_progress()) run.streams.err << erase_line << std::flush;
+bool show_text(const capture::client::ProgramText& text, bool output_is_taken, const terminal::CommandRun& run) {
+  if (run.shows_progress()) run.streams.err << terminal::erase_line << std::flush;
   // As the program wrote it, colours and progress bars too: the user runs it, as if it were in this terminal.
   std::ostream& stream = exact_stream(text.is_error || output_is_taken ? run.streams.err : run.streams.out);
   stream << text.text << std::flush;
@@ -53,10 +53,10 @@ std::string recording_line(const capture::client::CaptureStatus& status) {
     waiting += agent.waiting_bytes;
     seconds = std::max(seconds, agent.streaming_seconds);
   }
-  std::string line = fmt::format("{} events  {}/s  {}  {}  {}", format_count(status.events),
-                                 format_number(status.events_per_second), format_bytes(static_cast<double>(bytes)),
-                                 format_rate(status.bytes_per_second), format_duration(seconds * 1e9));
-  if (waiting > 0) line += fmt::format("  {} waiting", format_bytes(static_cast<double>(waiting)));
+  std::string line =
+      fmt::format("{} events  {}/s  {}  {}  {}", format_count(status.events), format_number(status.events_per_second),
+                  format_bytes(bytes), format_rate(status.bytes_per_second), format_duration(seconds * 1e9));
+  if (waiting > 0) line += fmt::format("  {} waiting", format_bytes(waiting));
   return line;
 }
 
@@ -88,42 +88,23 @@ std::string peers_of(const capture::client::RecordReport& report) {
   return peers;
 }
 
-void print_report(const CommandRun& run, const capture::client::RecordReport& report) {
+void print_report(const terminal::CommandRun& run, const capture::client::RecordReport& report) {
   if (run.json) {
-    run.streams.out << fmt::format(
-        "{{\"output\": {}, \"peer\": {}, \"events\": {}, \"chunks\": {}, \"wire_bytes\": {}, \"lost_events\": {}, "
-        "\"dropped_events\": {}, \"doubled_frames\": {}, \"results_files\": {}, \"memory_bytes\": {}, "
-        "\"capture_seconds\": {}, "
-        "\"save_seconds\": {}, \"complete\": {}, \"exit_status\": {}, \"message\": {}}}\n",
-        json_quote(report.path), json_quote(peers_of(report)), report.events, report.chunks, report.wire_bytes,
-        report.lost_events ? fmt::format("{}", *report.lost_events) : "null", report.dropped_events,
-        report.doubled_frames, report.results_files, report.memory_bytes, report.capture_seconds, report.save_seconds,
-        report.complete, report.exit_status ? fmt::format("{}", *report.exit_status) : "null",
-        json_quote(report.message));
+    run.streams.out << json_line(
+        "output", report.path, "peer", peers_of(report), "events", report.events, "chunks", report.chunks, "wire_bytes",
+        report.wire_bytes, "lost_events", report.lost_events, "dropped_events", report.dropped_events, "doubled_frames",
+        report.doubled_frames, "results_files", report.results_files, "memory_bytes", report.memory_bytes,
+        "capture_seconds", report.capture_seconds, "save_seconds", report.save_seconds, "complete", report.complete,
+        "exit_status", report.exit_status, "message", report.message);
     return;
   }
   const double rate = report.capture_seconds > 0 ? static_cast<double>(report.events) / report.capture_seconds : 0;
-  std::string line =
-      fmt::format("{}: {} events in {} from {}, {} events/s, {} in memory", report.path, format_count(report.events),
-                  format_duration(report.capture_seconds * 1e9), peers_of(report), format_number(rate),
-                  format_bytes(static_cast<double>(report.memory_bytes)));
+  std::string line = fmt::format("{}: {} events in {} from {}, {} events/s, {} in memory", report.path,
+                                 format_count(report.events), format_duration(report.capture_seconds * 1e9),
+                                 peers_of(report), format_number(rate), format_bytes(report.memory_bytes));
   if (report.results_files > 0) line += fmt::format(", {} files brought back", report.results_files);
   if (report.exit_status) line += fmt::format(", the program ended with status {}", *report.exit_status);
   run.inform(line);
-}
-
-// On the terminal; what is secret is typed without being seen.
-std::optional<std::string> ask_on_terminal(const capture::client::CaptureQuestion& question, std::ostream& err) {
-  err << erase_line << question.title << '\n' << question.text << '\n' << std::flush;
-  if (question.kind == capture::client::CaptureQuestion::Kind::secret) {
-    char* typed = ::getpass("> ");
-    return typed == nullptr ? std::nullopt : std::optional<std::string>(typed);
-  }
-  err << (question.kind == capture::client::CaptureQuestion::Kind::yes_no ? "[y/n] " : "> ") << std::flush;
-  std::string line;
-  if (!std::getline(std::cin, line)) return {};
-  if (question.kind == capture::client::CaptureQuestion::Kind::text) return line;
-  return line == "y" || line == "yes" ? std::optional<std::string>("yes") : std::nullopt;
 }
 
 // Where the user gives none: after the program, else after the first place.
@@ -139,36 +120,34 @@ Result<std::string> RecordCommand::output_name() const {
   return place + ".accel";
 }
 
-int RecordCommand::run(const CommandRun& run) const {
+int RecordCommand::run(const terminal::CommandRun& run) const {
   const auto name = output_name();
   if (!name) return run.fail_usage("record", name.message());
-  if (run.json && *name == kStandardStream) return run.fail_usage("record", "-o - and --json both write to the output");
+  if (run.json && *name == terminal::kStandardStream)
+    return run.fail_usage("record", "-o - and --json both write to the output");
   const auto planned = arguments.plan(*name);
   if (!planned) return run.fail_usage("record", planned.message());
   capture::client::RecordOptions record_options = options;
   record_options.plan = *planned;
   record_options.plan.replaces_results = force;
-  // A program that is given is run, as accelscope-agent run does.
-  capture::request::CaptureRequest& request = record_options.plan.request;
-  const bool runs = !request.program.empty() || !request.script.empty();
-  if (runs && request.kinds.empty() && planned->mode == capture::wire::StartMode::begin)
-    request.kinds = {{"program", {}}};
+  terminal::run_program_by_default(record_options.plan);
   const bool replaces = force || capture::client::goes_on(record_options.plan, *name);
-  if (auto may = may_write(*name, replaces, {}); !may) return run.fail(may.message());
-  const auto target = FileTarget::open(*name, run);
+  if (auto may = output::may_write(*name, replaces, {}); !may) return run.fail(may.message());
+  const auto target = terminal::FileTarget::open(*name, run);
   if (!target) return run.fail(target.message());
   record_options.output_path = target->path();
   record_options.store.memory_budget_bytes = default_memory_budget();
+  record_options.store.written_by = "accelscope " ACCELSCOPE_VERSION;
   if (!memory_budget.empty()) {
     const auto budget = parse_size(memory_budget);
     if (!budget) return run.fail_usage("record", "--memory-budget: " + budget.message());
     record_options.store.memory_budget_bytes = *budget;
   }
-  const bool terminal = run.streams.err_is_terminal && is_terminal(stdin);
+  const bool terminal = run.streams.err_is_terminal && terminal::is_terminal(stdin);
   record_options.ask_on_terminal = terminal;
   if (terminal) {
     record_options.answer = [&run](const capture::client::CaptureQuestion& question) {
-      return ask_on_terminal(question, run.streams.err);
+      return terminal::ask_on_terminal(question, run.streams.err);
     };
   }
   record_options.on_recovery = [&run](const capture::client::Recoverable& recoverable) {
@@ -176,38 +155,39 @@ int RecordCommand::run(const CommandRun& run) const {
                            recoverable.folder, format_count(recoverable.events), recoverable.title));
   };
   if (!run.quiet) {
-    const bool output_is_taken = run.json || *name == kStandardStream;
+    const bool output_is_taken = run.json || *name == terminal::kStandardStream;
     record_options.printed = [&run, output_is_taken](const capture::client::ProgramText& text) {
       return show_text(text, output_is_taken, run);
     };
   }
   const int status = record(std::move(record_options), *name, run);
   const Result<void> given = target->finish(run);
-  return given || status == kExitFailed ? status : run.fail(given.message());
+  return given || status == terminal::kExitFailed ? status : run.fail(given.message());
 }
 
 int RecordCommand::record(capture::client::RecordOptions record_options, const std::string& name,
-                          const CommandRun& run) const {
+                          const terminal::CommandRun& run) const {
   const capture::system::IgnoredBrokenPipe no_signal;  // a reader that leaves does not end the capture
-  const Interruptible interruptible;
+  const terminal::Interruptible interruptible;
   bool stopping = false;  // a save that has begun is not given up for the interruption that led to it
   record_options.progress = [&](const capture::client::CaptureStatus& status, std::optional<double> saved) {
-    if (run.shows_progress()) run.streams.err << erase_line << progress_line(status, saved) << std::flush;
+    if (run.shows_progress()) run.streams.err << terminal::erase_line << progress_line(status, saved) << std::flush;
     if (saved) return true;
     stopping = stopping || interruptible.interrupted();
     return !stopping;
   };
   auto report = capture::client::record(record_options);
-  if (run.shows_progress()) run.streams.err << erase_line << std::flush;
+  if (run.shows_progress()) run.streams.err << terminal::erase_line << std::flush;
   if (!report) return run.fail(report.message());
   if (report->path == record_options.output_path) report->path = name;
   print_report(run, *report);
   if (!report->complete) return run.fail(fmt::format("{}: {}", report->path, report->message));
-  if (const int status = report->exit_status.value_or(kExitDone); status != kExitDone) return status;
+  if (const int status = report->exit_status.value_or(terminal::kExitDone); status != terminal::kExitDone)
+    return status;
   if (!report->output_shown) {
     return run.fail("what the program printed could not be written; the session has all of it");
   }
-  return interruptible.interrupted() ? kExitInterrupted : kExitDone;
+  return interruptible.interrupted() ? terminal::kExitInterrupted : terminal::kExitDone;
 }
 
 }  // namespace
@@ -216,7 +196,7 @@ std::string help_on_kind(const std::string& kind) {
   return capture::request::kind_help("accelscope record PLACE", kind, capture::request::declared_kinds());
 }
 
-CommandAction declare_record(command_line::OptionSet& options) {
+terminal::CommandAction declare_record(command_line::OptionSet& options) {
   auto command = std::make_shared<RecordCommand>();
   command->arguments.declare(options);
   options.add_option("-o,--output", command->options.output_path,
@@ -233,7 +213,7 @@ CommandAction declare_record(command_line::OptionSet& options) {
                      "  accelscope record local -o bench.accel -- python3 bench.py\n"
                      "  accelscope record ssh://user@trn1-07 -o bench.accel --send bench.py -- python3 bench.py\n"
                      "  accelscope record 127.0.0.1:7420 -o run.accel --duration 10");
-  return [command](const CommandRun& run) { return command->run(run); };
+  return [command](const terminal::CommandRun& run) { return command->run(run); };
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::commands

@@ -9,14 +9,15 @@
 #include "core/base/result.h"
 #include "core/model/ids.h"
 #include "render/base/theme.h"
+#include "render/base/ui.h"
 
-namespace accelscope::app {
+namespace accelscope::app::commands {
 
 struct ScreenshotOptions {
-  std::string beside;  // another session, below the first one; "": none
-  std::string input;   // session or trace file; "" shows the start page
-  std::string output;  // .png
-  int width = 1600;    // pixels of the picture
+  std::vector<std::string> compared;  // other sessions, below the first one
+  std::string input;                  // session or trace file; "" shows the start page
+  std::string output;                 // .png
+  int width = 1600;                   // pixels of the picture
   int height = 900;
   float scale = 1;
   render::ThemeKind theme = render::ThemeKind::dark;
@@ -27,6 +28,7 @@ struct ScreenshotOptions {
   std::string search;
   std::string state_directory;  // for the start page's recent sessions; "" has none
   std::vector<std::string> source_roots;
+  std::vector<render::Control>* controls = nullptr;  // filled with what can be clicked in the picture
 };
 
 // Fails when the input cannot be opened, an option makes no sense, or the system has no EGL.
@@ -35,4 +37,4 @@ Result<void> take_screenshot(const ScreenshotOptions& options);
 // Names and titles of the panels, for --list-panels.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> screenshot_panels();
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::commands

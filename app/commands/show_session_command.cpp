@@ -13,25 +13,25 @@
 #include "capture/command_line/options.h"
 #include "capture/sources/neuron/read/session_listing.h"
 #include "core/analysis/time/executors.h"
-#include "core/base/format.h"
+#include "core/base/json.h"
 #include "core/listing/base/write.h"
 
-namespace accelscope::app {
+namespace accelscope::app::commands {
 namespace {
 
 struct ShowSessionCommand {
   std::string input;
   bool every_executor = false;
-  OpenSessionOptions input_options;
+  workspace::OpenSessionOptions input_options;
 
-  int run(const CommandRun& run) const;
+  int run(const terminal::CommandRun& run) const;
 };
 
 struct ExecutorColumn {
   std::string_view title;
   std::string_view key;  // in JSON
   bool is_number;
-  std::string (*text)(const Executor& row);  // "" where it is not known
+  std::string (*text)(const analysis::Executor& row);  // "" where it is not known
 };
 
 template <typename Number>
@@ -41,26 +41,27 @@ std::string number_text(const std::optional<Number>& value) {
 
 // In the vendor's order.
 constexpr std::array<ExecutorColumn, 8> kColumns = {{
-    {"NODE ID", "node_id", false, [](const Executor& row) { return row.node; }},
-    {"EXEC TIME (NS)", "exec_time_ns", true, [](const Executor& row) { return number_text(row.exec_time_ns); }},
-    {"EXECUTOR", "executor", false, [](const Executor& row) { return row.executor; }},
-    {"NAME", "name", false, [](const Executor& row) { return row.name; }},
-    {"TRACE", "trace", true, [](const Executor& row) { return number_text(row.trace); }},
-    {"CYCLES", "cycles", true, [](const Executor& row) { return number_text(row.cycles); }},
-    {"EVENTS", "events", true, [](const Executor& row) { return number_text(row.events); }},
-    {"ERRORS", "errors", true, [](const Executor& row) { return number_text(row.errors); }},
+    {"NODE ID", "node_id", false, [](const analysis::Executor& row) { return row.node; }},
+    {"EXEC TIME (NS)", "exec_time_ns", true,
+     [](const analysis::Executor& row) { return number_text(row.exec_time_ns); }},
+    {"EXECUTOR", "executor", false, [](const analysis::Executor& row) { return row.executor; }},
+    {"NAME", "name", false, [](const analysis::Executor& row) { return row.name; }},
+    {"TRACE", "trace", true, [](const analysis::Executor& row) { return number_text(row.trace); }},
+    {"CYCLES", "cycles", true, [](const analysis::Executor& row) { return number_text(row.cycles); }},
+    {"EVENTS", "events", true, [](const analysis::Executor& row) { return number_text(row.events); }},
+    {"ERRORS", "errors", true, [](const analysis::Executor& row) { return number_text(row.errors); }},
 }};
 
-void print_table(std::ostream& out, const std::vector<Executor>& rows) {
-  std::vector<CellAlign> alignment;
+void print_table(std::ostream& out, const std::vector<analysis::Executor>& rows) {
+  std::vector<listing::CellAlign> alignment;
   std::vector<std::string> titles;
   for (const ExecutorColumn& column : kColumns) {
-    alignment.push_back(column.is_number ? CellAlign::right : CellAlign::left);
+    alignment.push_back(column.is_number ? listing::CellAlign::right : listing::CellAlign::left);
     titles.emplace_back(column.title);
   }
-  TextTable table(std::move(alignment));
+  listing::TextTable table(std::move(alignment));
   table.row(std::move(titles));
-  for (const Executor& row : rows) {
+  for (const analysis::Executor& row : rows) {
     std::vector<std::string> cells;
     for (const ExecutorColumn& column : kColumns) {
       const std::string text = column.text(row);
@@ -71,24 +72,21 @@ void print_table(std::ostream& out, const std::vector<Executor>& rows) {
   table.print(out);
 }
 
-void print_json(std::ostream& out, const std::vector<Executor>& rows) {
-  out << "[";
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    out << (i > 0 ? ",\n{" : "\n{");
+void print_json(std::ostream& out, const std::vector<analysis::Executor>& rows) {
+  JsonWriter json(JsonLayout::rows);
+  json.array(rows, [&](const analysis::Executor& row) {
+    json.begin_object();
     for (const ExecutorColumn& column : kColumns) {
-      const std::string text = column.text(rows[i]);
-      out << (&column == kColumns.data() ? "" : ", ") << json_quote(column.key) << ": "
-          << (!column.is_number ? json_quote(text)
-              : text.empty()    ? "null"
-                                : text);
+      const std::string text = column.text(row);
+      json.add(column.key, !column.is_number ? text : text.empty() ? JsonValue() : JsonValue::raw(text));
     }
-    out << "}";
-  }
-  out << (rows.empty() ? "]\n" : "\n]\n");
+    json.end();
+  });
+  out << json.done() << '\n';
 }
 
 // Nothing: the file is not the vendor's listing.
-std::optional<Result<std::vector<Executor>>> read_listing(const std::string& path) {
+std::optional<Result<std::vector<analysis::Executor>>> read_listing(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text(std::size_t{64} << 10, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -100,31 +98,31 @@ std::optional<Result<std::vector<Executor>>> read_listing(const std::string& pat
   return rows;
 }
 
-int ShowSessionCommand::run(const CommandRun& run) const {
-  std::vector<Executor> rows;
-  const auto inputs = InputPaths::read({input});
+int ShowSessionCommand::run(const terminal::CommandRun& run) const {
+  std::vector<analysis::Executor> rows;
+  const auto inputs = terminal::InputPaths::read({input});
   if (!inputs) return run.fail(inputs.message());
   const std::string& path = inputs->paths().front();
   if (auto listing = read_listing(path)) {
     if (!*listing) return run.fail(inputs->shown(listing->message()));
     rows = std::move(**listing);
   } else {
-    const auto session = open_input({path}, input_options, run);
+    const auto session = terminal::open_input({path}, input_options, run);
     if (!session) return run.fail(inputs->shown(session.message()));
     const Snapshot& snapshot = *session->store->snapshot();
-    rows = every_executor ? executors(snapshot) : device_executors(snapshot);
+    rows = every_executor ? analysis::executors(snapshot) : analysis::device_executors(snapshot);
   }
   if (run.json) {
     print_json(run.streams.out, rows);
   } else {
     print_table(run.streams.out, rows);
   }
-  return kExitDone;
+  return terminal::kExitDone;
 }
 
 }  // namespace
 
-CommandAction declare_show_session(command_line::OptionSet& options) {
+terminal::CommandAction declare_show_session(command_line::OptionSet& options) {
   auto command = std::make_shared<ShowSessionCommand>();
   options
       .add_option("FILE,-s,--session-file", command->input,
@@ -135,7 +133,7 @@ CommandAction declare_show_session(command_line::OptionSet& options) {
       .required();
   options.add_flag("--executors", command->every_executor, "A row for each engine, queue, stream or thread too");
   options.add_option("--format", command->input_options.format, "Format of the file instead of guessing it");
-  return [command](const CommandRun& run) { return command->run(run); };
+  return [command](const terminal::CommandRun& run) { return command->run(run); };
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::commands

@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "app/commands/view/view_output.h"
-#include "app/export/output_file.h"
-#include "app/export/report/reports.h"
+#include "app/output/output_file.h"
+#include "app/output/report/reports.h"
+#include "app/output/session_export.h"
 #include "app/terminal/command.h"
 #include "app/terminal/filter_options.h"
 #include "app/terminal/session_input.h"
@@ -19,46 +20,47 @@
 #include "capture/command_line/options.h"
 #include "core/analysis/figures/terminology.h"
 #include "core/base/format.h"
+#include "core/base/json.h"
 #include "core/base/result.h"
 #include "core/base/text.h"
 #include "core/listing/base/write.h"
 #include "core/listing/listings.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope::app {
+namespace accelscope::app::commands {
 namespace {
 
 // What a profile's figures mean, for `view --terminology`.
 
 constexpr std::size_t kSuggestions = 5;
 
-std::string term_json(const FigureTerm& term) {
-  return fmt::format("{{\"name\": {}, \"group\": {}, \"unit\": {}, \"text\": {}, \"how\": {}, \"exact\": {}}}",
-                     json_quote(term.name), json_quote(term.group), json_quote(term.unit), json_quote(term.text),
-                     json_quote(term.how), term.exact);
+void add_term(JsonWriter& json, const analysis::FigureTerm& term) {
+  json.object("name", term.name, "group", term.group, "unit", term.unit, "text", term.text, "how", term.how, "exact",
+              term.exact);
 }
 
 void print_table(std::ostream& out) {
   std::size_t name_width = 0;
   std::size_t unit_width = 0;
-  for (const FigureTerm& term : figure_terms()) {
+  for (const analysis::FigureTerm& term : analysis::figure_terms()) {
     name_width = std::max(name_width, term.name.size());
     unit_width = std::max(unit_width, term.unit.size());
   }
   std::string_view group;
-  for (const FigureTerm& term : figure_terms()) {
+  for (const analysis::FigureTerm& term : analysis::figure_terms()) {
     if (term.group != group) out << fmt::format("{}{}\n", group.empty() ? "" : "\n", term.group);
     group = term.group;
     out << fmt::format("  {:<{}}  {:<{}}  {}\n", term.name, name_width, term.unit, unit_width, term.text);
   }
 }
 
-void print_term(std::ostream& out, const std::string& asked, const FigureTerm& term) {
-  const bool is_word = find_term(asked) == nullptr;
+void print_term(std::ostream& out, const std::string& asked, const analysis::FigureTerm& term) {
+  const bool is_word = analysis::find_term(asked) == nullptr;
   const std::string_view named = is_word ? term.name : std::string_view(asked);
   out << named << (named == term.name ? "" : fmt::format("  (one of {})", term.name)) << '\n';
-  out << fmt::format("  group     {}\n", metric_group(named));
-  if (!term.unit.empty()) out << fmt::format("  unit      {}\n", term.unit == "share" ? "share (1 = all)" : term.unit);
+  out << fmt::format("  group     {}\n", analysis::metric_group(named));
+  if (!term.unit.empty())
+    out << fmt::format("  unit      {}\n", term.unit == Unit::share ? "share (1 = all)" : term.unit);
   out << fmt::format("  meaning   {}\n", term.text);
   if (!term.how.empty()) {
     out << fmt::format("  computed  {}{}\n", term.how,
@@ -69,7 +71,7 @@ void print_term(std::ostream& out, const std::string& asked, const FigureTerm& t
 Error unknown_metric(const std::string& metric) {
   std::string alike;
   std::size_t count = 0;
-  for (const FigureTerm& term : figure_terms()) {
+  for (const analysis::FigureTerm& term : analysis::figure_terms()) {
     if (term.name.find(metric) == std::string_view::npos || count++ == kSuggestions) continue;
     alike += (alike.empty() ? "" : ", ") + std::string(term.name);
   }
@@ -79,24 +81,17 @@ Error unknown_metric(const std::string& metric) {
 
 // Of one metric, or of all where `metric` is empty. An unknown one is an error that names those like it.
 [[nodiscard]] Result<void> print_terminology(std::ostream& out, const std::string& metric, bool json) {
-  if (!metric.empty()) {
-    const FigureTerm* term = find_word(metric);
+  JsonWriter written(metric.empty() ? JsonLayout::rows : JsonLayout::line);
+  if (metric.empty()) {
+    written.array(analysis::figure_terms(), [&](const analysis::FigureTerm& term) { add_term(written, term); });
+    if (!json) print_table(out);
+  } else {
+    const analysis::FigureTerm* term = analysis::find_word(metric);
     if (term == nullptr) return unknown_metric(metric);
-    if (json) {
-      out << term_json(*term) << '\n';
-    } else {
-      print_term(out, metric, *term);
-    }
-    return {};
+    add_term(written, *term);
+    if (!json) print_term(out, metric, *term);
   }
-  if (!json) {
-    print_table(out);
-    return {};
-  }
-  out << "[\n";
-  for (const FigureTerm& term : figure_terms())
-    out << term_json(term) << (&term == &figure_terms().back() ? "\n" : ",\n");
-  out << "]\n";
+  if (json) out << written.done() << '\n';
   return {};
 }
 
@@ -112,7 +107,7 @@ constexpr std::array<std::string_view, 2> kPrintedTables = {"device-stats", "tt-
 // What --output-format takes: the figures, a session file, and the formats that sessions are exported in.
 std::vector<std::string_view> output_formats() {
   std::vector<std::string_view> names(kOwnFormats.begin(), kOwnFormats.end());
-  for (const ExportFormat* format : offered_formats()) names.push_back(format->name);
+  for (const exporting::ExportFormat* format : output::offered_formats()) names.push_back(format->name);
   names.insert(names.end(), kPrintedTables.begin(), kPrintedTables.end());
   return names;
 }
@@ -120,16 +115,17 @@ std::vector<std::string_view> output_formats() {
 // "layers, statistics, ..."
 std::string listings_help() {
   std::vector<std::string_view> names;
-  for (const ListingKind& kind : listing_kinds()) names.push_back(kind.name);
+  for (const listing::ListingKind& kind : listing::listing_kinds()) names.push_back(kind.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
 // What each of them holds, for --table list.
-int print_listings(const CommandRun& run) {
-  TextTable table({CellAlign::left, CellAlign::left});
-  for (const ListingKind& kind : listing_kinds()) table.row({std::string(kind.name), std::string(kind.summary)});
+int print_listings(const terminal::CommandRun& run) {
+  listing::TextTable table({listing::CellAlign::left, listing::CellAlign::left});
+  for (const listing::ListingKind& kind : listing::listing_kinds())
+    table.row({std::string(kind.name), std::string(kind.summary)});
   table.print(run.streams.out);
-  return kExitDone;
+  return terminal::kExitDone;
 }
 
 struct ViewCommand {
@@ -140,8 +136,8 @@ struct ViewCommand {
   std::string format;
   std::string output_file;
   std::string bundle;
-  FilterOptions filter;
-  OpenSessionOptions input_options;
+  terminal::FilterOptions filter;
+  workspace::OpenSessionOptions input_options;
   bool force = false;
   bool ingest_only = false;
   bool memory_tracker = false;
@@ -155,20 +151,20 @@ struct ViewCommand {
   std::string db_org;
   std::string port;
 
-  int run(const CommandRun& run) const;
+  int run(const terminal::CommandRun& run) const;
 
  private:
-  [[nodiscard]] Result<std::string> chosen_format(const CommandRun& run) const;
+  [[nodiscard]] Result<std::string> chosen_format(const terminal::CommandRun& run) const;
   [[nodiscard]] Result<std::vector<std::string>> chosen_inputs() const;
-  void inform_unneeded(const CommandRun& run) const;
-  int write_summaries(const std::vector<std::string>& paths, const OpenSessionOptions& options, bool as_json,
-                      const CommandRun& run) const;
-  int write_session(const std::vector<std::string>& paths, const OpenSessionOptions& options,
-                    const CommandRun& run) const;
-  int write_table(const CommandRun& run) const;
+  void inform_unneeded(const terminal::CommandRun& run) const;
+  int write_summaries(const std::vector<std::string>& paths, const workspace::OpenSessionOptions& options, bool as_json,
+                      const terminal::CommandRun& run) const;
+  int write_session(const std::vector<std::string>& paths, const workspace::OpenSessionOptions& options,
+                    const terminal::CommandRun& run) const;
+  int write_table(const terminal::CommandRun& run) const;
 };
 
-Result<std::string> ViewCommand::chosen_format(const CommandRun& run) const {
+Result<std::string> ViewCommand::chosen_format(const terminal::CommandRun& run) const {
   if (format.empty()) return std::string(ingest_only ? "db" : run.json ? "summary-json" : "summary-text");
   if (ingest_only && format != "db") {
     return Error{fmt::format("--ingest-only writes a session file and --output-format {} something else", format)};
@@ -190,7 +186,7 @@ Result<std::vector<std::string>> ViewCommand::chosen_inputs() const {
   return Error{"a file is missing: FILE, or -n NEFF -s NTFF, or -d FOLDER"};
 }
 
-void ViewCommand::inform_unneeded(const CommandRun& run) const {
+void ViewCommand::inform_unneeded(const terminal::CommandRun& run) const {
   for (const auto& [name, value] :
        {std::pair{"--db-endpoint", &db_endpoint}, {"--db-org", &db_org}, {"--port", &port}}) {
     if (!value->empty()) run.inform(fmt::format("{} is not needed: there is no server and no database to reach", name));
@@ -198,60 +194,53 @@ void ViewCommand::inform_unneeded(const CommandRun& run) const {
   if (perfetto_flows) run.inform("--show-perfetto-flows is not needed: traces have their dependencies");
 }
 
-int ViewCommand::write_summaries(const std::vector<std::string>& paths, const OpenSessionOptions& options, bool as_json,
-                                 const CommandRun& run) const {
-  const std::string path = output_file.empty() ? std::string(kStandardOutput) : output_file;
-  if (auto may = may_write(path, force, paths); !may) return run.fail(may.message());
+int ViewCommand::write_summaries(const std::vector<std::string>& paths, const workspace::OpenSessionOptions& options,
+                                 bool as_json, const terminal::CommandRun& run) const {
+  if (auto may = output::may_write(output_file, force, paths); !may) return run.fail(may.message());
   std::vector<PrintedSummary> summaries;
   for (const std::string& input : paths) {
-    const auto session = open_input({input}, options, run);
+    const auto session = terminal::open_input({input}, options, run);
     if (!session) return run.fail(session.message());
     if (memory_tracker) run.inform(fmt::format("{}: {}", input, memory_tracker_note(*session->store->snapshot())));
-    const auto part = make_filter(filter, *session->store);
+    const auto part = terminal::make_filter(filter, *session->store, &run);
     if (!part) return run.fail(fmt::format("{}: {}", input, part.message()));
     auto summary = printed_summary(*session->store, session->title, *part);
     if (!summary) return run.fail(fmt::format("{}: {}", input, summary.message()));
     summaries.push_back(std::move(*summary));
   }
-  const auto output = OutputFile::open(path, as_json ? run.data_out() : run.streams.out);
-  if (!output) return run.fail(output.message());
-  if (as_json) {
-    write_summary_json((*output)->stream(), summaries);
-  } else {
-    write_summary_text((*output)->stream(), summaries);
-  }
-  const Result<void> finished = (*output)->finish();
-  return finished ? kExitDone : run.fail(finished.message());
+  return terminal::write_answer(output_file, as_json, run, [&](std::ostream& out) {
+    as_json ? write_summary_json(out, summaries) : write_summary_text(out, summaries);
+  });
 }
 
-int ViewCommand::write_session(const std::vector<std::string>& paths, const OpenSessionOptions& options,
-                               const CommandRun& run) const {
+int ViewCommand::write_session(const std::vector<std::string>& paths, const workspace::OpenSessionOptions& options,
+                               const terminal::CommandRun& run) const {
   if (!filter.empty()) {
     return run.fail_usage("view",
                           "--range, --filter and --tracks are for exports and the summaries; a session file holds all "
                           "of the session");
   }
-  const std::string path = output_file.empty() ? default_output(paths.front(), ".accel") : output_file;
-  if (auto may = may_write(path, force, paths); !may) return run.fail(may.message());
-  const auto target = FileTarget::open(path, run);
+  const std::string path = output_file.empty() ? output::default_output(paths.front(), ".accel") : output_file;
+  if (auto may = output::may_write(path, force, paths); !may) return run.fail(may.message());
+  const auto target = terminal::FileTarget::open(path, run);
   if (!target) return run.fail(target.message());
-  const auto session = open_input(paths, options, run);
+  const auto session = terminal::open_input(paths, options, run);
   if (!session) return run.fail(session.message());
   const auto snapshot = session->store->snapshot();
   if (memory_tracker) run.inform(memory_tracker_note(*snapshot));
-  if (auto saved = save_session(*session->store, target->path(), run); !saved) return run.fail(saved.message());
+  if (auto saved = terminal::save_session(*session->store, target->path(), run); !saved)
+    return run.fail(saved.message());
   if (auto given = target->finish(run); !given) return run.fail(given.message());
-  if (run.json && path != kStandardStream) {
-    run.streams.out << fmt::format("{{\"output\": {}, \"events\": {}, \"duration_ns\": {}}}\n", json_quote(path),
-                                   count_passing(*snapshot, nullptr), snapshot->end_ns - snapshot->begin_ns);
-    return kExitDone;
+  if (run.json && path != terminal::kStandardStream) {
+    run.streams.out << json_line("output", path, "events", count_passing(*snapshot, nullptr), "duration_ns",
+                                 snapshot->end_ns - snapshot->begin_ns);
+    return terminal::kExitDone;
   }
-  run.inform(fmt::format("{}: {} events over {}", path, format_count(count_passing(*snapshot, nullptr)),
-                         format_duration(static_cast<double>(snapshot->end_ns - snapshot->begin_ns))));
-  return kExitDone;
+  run.inform(fmt::format("{}: {}", path, output::extent_text(*snapshot)));
+  return terminal::kExitDone;
 }
 
-int ViewCommand::write_table(const CommandRun& run) const {
+int ViewCommand::write_table(const terminal::CommandRun& run) const {
   const auto paths = chosen_inputs();
   if (!paths) return run.fail_usage("view", paths.message());
   if (!format.empty() && std::find(kTableFormats.begin(), kTableFormats.end(), format) == kTableFormats.end()) {
@@ -259,7 +248,7 @@ int ViewCommand::write_table(const CommandRun& run) const {
         "view", fmt::format("--output-format {}: a table is printed as {}", format, fmt::join(kTableFormats, ", ")));
   }
   if (ingest_only) return run.fail_usage("view", "--ingest-only writes a session file, and --table prints a table");
-  if (auto roots = check_source_roots(input_options.source_roots); !roots) return run.fail(roots.message());
+  if (auto roots = terminal::check_source_roots(input_options.source_roots); !roots) return run.fail(roots.message());
   std::vector<std::string> columns;
   for (const std::string& each : by) {
     const auto names = names_of_list(each);
@@ -267,17 +256,17 @@ int ViewCommand::write_table(const CommandRun& run) const {
     columns.insert(columns.end(), names->begin(), names->end());
   }
   inform_unneeded(run);
-  OpenSessionOptions options = input_options;
+  workspace::OpenSessionOptions options = input_options;
   options.neff = neff;
   return view_table(
       {*paths, options, table, columns, measured, filter, format.empty() ? "table" : format, output_file, force}, run);
 }
 
-int ViewCommand::run(const CommandRun& run) const {
+int ViewCommand::run(const terminal::CommandRun& run) const {
   if (terminology) {
     if (inputs.size() > 1) return run.fail_usage("view", "--terminology explains one figure, or all of them");
     const auto printed = print_terminology(run.streams.out, inputs.empty() ? "" : inputs.front(), run.json);
-    return printed ? kExitDone : run.fail(printed.message());
+    return printed ? terminal::kExitDone : run.fail(printed.message());
   }
   if (table == "list" && inputs.empty()) return print_listings(run);
   if (!table.empty()) return write_table(run);
@@ -285,9 +274,9 @@ int ViewCommand::run(const CommandRun& run) const {
   if (!chosen) return run.fail_usage("view", chosen.message());
   const auto paths = chosen_inputs();
   if (!paths) return run.fail_usage("view", paths.message());
-  if (auto roots = check_source_roots(input_options.source_roots); !roots) return run.fail(roots.message());
+  if (auto roots = terminal::check_source_roots(input_options.source_roots); !roots) return run.fail(roots.message());
   inform_unneeded(run);
-  OpenSessionOptions options = input_options;
+  workspace::OpenSessionOptions options = input_options;
   options.neff = neff;
   if (memory_tracker) options.converter_options.emplace_back("--enable-memory-tracker");
   if (!bundle.empty()) return view_bundle({*paths, options, bundle, filter, force}, run);
@@ -298,7 +287,7 @@ int ViewCommand::run(const CommandRun& run) const {
   if (*chosen == "json") {
     return view_json({*paths, options, output_file, filter, force, memory_tracker}, run);
   }
-  if (const ExportFormat* known = find_offered_format(*chosen)) {
+  if (const exporting::ExportFormat* known = output::find_offered_format(*chosen)) {
     return view_export({*paths, options, known, output_file, filter, force}, run);
   }
   return write_summaries(*paths, options, *chosen == "summary-json", run);
@@ -306,7 +295,7 @@ int ViewCommand::run(const CommandRun& run) const {
 
 }  // namespace
 
-CommandAction declare_view(command_line::OptionSet& options) {
+terminal::CommandAction declare_view(command_line::OptionSet& options) {
   auto command = std::make_shared<ViewCommand>();
   options.add_option("FILE", command->inputs, "Profiles, session files or folders of ranks");
   options.add_option("-n,--neff-path", command->neff, "Program of a raw trace; else found beside it");
@@ -319,12 +308,9 @@ CommandAction declare_view(command_line::OptionSet& options) {
                      "File to write, - for the standard output; a folder where several are written");
   options.add_option("--bundle", command->bundle,
                      "Archive (tar) for all that tt-metal's tools write of a run, under names with the time");
-  declare_filter(options, command->filter);
+  terminal::declare_filter(options, command->filter);
   options.add_option("--format", command->input_options.format, "Format of the input instead of guessing it");
-  options
-      .add_option("--nki-source-root,--framework-source-root", command->input_options.source_roots,
-                  "Folder in which named source files are looked for")
-      .repeats();
+  terminal::declare_source_roots(options, command->input_options);
   options.add_flag("--enable-memory-tracker", command->memory_tracker,
                    "Ask the vendor's tool for allocations, and say what the file holds of them");
   options.add_flag("--ingest-only", command->ingest_only, "Write the session file and nothing else");
@@ -347,7 +333,7 @@ CommandAction declare_view(command_line::OptionSet& options) {
   options.add_option("--db-endpoint", command->db_endpoint, "Accepted and not needed: there is no server");
   options.add_option("--db-org", command->db_org, "Accepted and not needed");
   options.add_option("--port", command->port, "Accepted and not needed");
-  return [command](const CommandRun& run) { return command->run(run); };
+  return [command](const terminal::CommandRun& run) { return command->run(run); };
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::commands

@@ -6,7 +6,7 @@
 
 #include "app/persist/persist.h"
 
-namespace accelscope::app {
+namespace accelscope::app::connect {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -17,7 +17,8 @@ constexpr const char* kFileDialogName = "file_dialog";
 constexpr float kFileDialogWidth = 860, kHeight = 560, kPlacesWidth = 190;
 }  // namespace
 
-void FileDialog::show(Purpose purpose, const std::string& start, std::vector<NamedPlace> places, Chosen chosen) {
+void FileDialog::show(Purpose purpose, const std::string& start, std::vector<system::NamedPlace> places,
+                      Chosen chosen) {
   purpose_ = purpose;
   places_ = std::move(places);
   chosen_ = std::move(chosen);
@@ -33,9 +34,15 @@ void FileDialog::show(Purpose purpose, const std::string& start, std::vector<Nam
   go_to(saves() ? fs::path(start).parent_path().string() : start);
 }
 
-void FileDialog::show_folders(std::string title, const std::string& start, std::vector<NamedPlace> places,
+void FileDialog::show_folders(std::string title, const std::string& start, std::vector<system::NamedPlace> places,
                               Chosen chosen) {
   show(Purpose::folder, start, std::move(places), std::move(chosen));
+  title_ = std::move(title);
+}
+
+void FileDialog::show_files(std::string title, const std::string& start, std::vector<system::NamedPlace> places,
+                            Chosen chosen) {
+  show(Purpose::import_text, start, std::move(places), std::move(chosen));
   title_ = std::move(title);
 }
 
@@ -44,7 +51,7 @@ void FileDialog::go_to(const std::string& folder) {
   overwrite_.reset();
   if (!saves()) typed_.clear();
   table_ = {};
-  task_ = pool_.start([target = folder_](TaskControl&) { return list_folder(target); });
+  task_ = pool_.start([target = folder_](TaskControl&) { return system::list_folder(target); });
 }
 
 void FileDialog::take_listing() {
@@ -62,13 +69,13 @@ void FileDialog::take_listing() {
 
 std::string FileDialog::typed_target() const {
   if (typed_.empty()) return "";
-  return fs::path(typed_).is_absolute() ? typed_ : join_path(folder_, typed_);
+  return fs::path(typed_).is_absolute() ? typed_ : system::join_path(folder_, typed_);
 }
 
 void FileDialog::choose(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return go_to(path);
-  const std::string target = purpose_ == Purpose::save ? with_session_suffix(path) : path;
+  const std::string target = purpose_ == Purpose::save ? system::with_session_suffix(path) : path;
   const bool exists = fs::exists(target, error);
   if (!saves() && (!exists || purpose_ == Purpose::folder)) {
     problem_ = target + (exists ? ": is no folder" : ": there is no such file here");
@@ -83,7 +90,7 @@ void FileDialog::choose(const std::string& path) {
 }
 
 std::vector<std::size_t> FileDialog::shown_entries() const {
-  std::vector<std::size_t> shown = filter_entries(listing_, saves() ? "" : typed_, all_files_);
+  std::vector<std::size_t> shown = system::filter_entries(listing_, saves() ? "" : typed_, all_files_);
   if (purpose_ == Purpose::folder) std::erase_if(shown, [&](std::size_t i) { return !listing_.entries[i].is_folder; });
   return shown;
 }
@@ -101,7 +108,8 @@ void FileDialog::draw(Ui& ui) {
   Rect rest = modal.body();
   Rect row = rest.cut_top(ui.px(size::kControl));
   const Rect up = row.cut_left(ui.px(size::kControl));
-  if (icon_button(ui, "file_dialog.up", up, icon::kArrowUp, "To the folder above")) go_to(parent_folder(folder_));
+  if (icon_button(ui, "file_dialog.up", up, icon::kArrowUp, "To the folder above"))
+    go_to(system::parent_folder(folder_));
   row.cut_left(ui.px(8));
   draw_text(ui, row, folder_, {.style = TextStyle::mono, .colour = Colour::text2, .fit = Fit::middle});
   rest.cut_top(ui.px(8));
@@ -149,9 +157,9 @@ void FileDialog::draw(Ui& ui) {
   } else if (pressed || typed.submitted) {
     const std::vector<std::size_t> shown = shown_entries();
     if (!saving && table_.cursor && *table_.cursor < shown.size() && typed_.empty()) {
-      choose(join_path(folder_, listing_.entries[shown[*table_.cursor]].name));
+      choose(system::join_path(folder_, listing_.entries[shown[*table_.cursor]].name));
     } else if (!saving && shown.size() == 1) {
-      choose(join_path(folder_, listing_.entries[shown.front()].name));
+      choose(system::join_path(folder_, listing_.entries[shown.front()].name));
     } else if (!typed_.empty()) {
       choose(typed_target());
     }
@@ -165,7 +173,8 @@ void FileDialog::draw_places(Ui& ui, Rect area) {
   Rect rest = area.inset(ui.px(4), ui.px(4));
   for (std::size_t i = 0; i < places_.size() && rest.height() > ui.px(size::kSmallControl); ++i) {
     const Rect row = rest.cut_top(ui.px(size::kSmallControl));
-    const Interaction response = interact(ui, "file_dialog.place." + std::to_string(i), row);
+    const Interaction response = interact(ui, "file_dialog.place." + std::to_string(i), row,
+                                          {.group = "file_dialog.places", .label = places_[i].name});
     const bool here = places_[i].path == folder_;
     if (here || response.hovered) fill(ui, row, ui.colour(here ? Colour::accent_bg : Colour::bg3), size::kChipRadius);
     Rect place = row.inset(ui.px(8), 0);
@@ -188,7 +197,7 @@ void FileDialog::draw_list(Ui& ui, Rect area) {
     const auto action = empty_state(ui, "file_dialog.empty", area, icon::kFolderOpen,
                                     task_.valid() ? "Reading the folder ..." : "No session or trace here.", kActions);
     if (action == 0) all_files_ = true;
-    if (action == 1) go_to(parent_folder(folder_));
+    if (action == 1) go_to(system::parent_folder(folder_));
     return;
   }
   const std::array<TableColumn, 3> columns = {
@@ -196,7 +205,7 @@ void FileDialog::draw_list(Ui& ui, Rect area) {
        {.title = "Size", .width = 90, .align = Align::right, .sortable = false},
        {.title = "Changed", .width = 120, .align = Align::right, .sortable = false}}};
   const auto content = [&](std::size_t row, std::size_t column) -> TableCell {
-    const FileEntry& entry = listing_.entries[shown[row]];
+    const system::FileEntry& entry = listing_.entries[shown[row]];
     switch (column) {
       case 0:
         return {.text = entry.name,
@@ -207,8 +216,9 @@ void FileDialog::draw_list(Ui& ui, Rect area) {
       case 1:
         return {.text = entry.is_folder ? "" : format_bytes(entry.bytes), .colour = Colour::text2};
       default:
-        return {
-            .text = format_when(entry.changed_unix_s, unix_now()), .colour = Colour::text3, .style = TextStyle::body};
+        return {.text = persist::format_when(entry.changed_unix_s, persist::unix_now()),
+                .colour = Colour::text3,
+                .style = TextStyle::body};
     }
   };
   const TableResult result =
@@ -216,10 +226,10 @@ void FileDialog::draw_list(Ui& ui, Rect area) {
             {.row_height = 22, .selected = [&](std::size_t row) { return table_.cursor == row; }, .can_export = false});
   if (result.clicked) {
     table_.cursor = result.clicked;
-    const FileEntry& entry = listing_.entries[shown[*result.clicked]];
+    const system::FileEntry& entry = listing_.entries[shown[*result.clicked]];
     if (saving && !entry.is_folder) typed_ = entry.name;
   }
-  if (result.double_clicked) choose(join_path(folder_, listing_.entries[shown[*result.double_clicked]].name));
+  if (result.double_clicked) choose(system::join_path(folder_, listing_.entries[shown[*result.double_clicked]].name));
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::connect

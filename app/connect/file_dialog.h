@@ -6,7 +6,7 @@
 #include "core/base/worker_pool.h"
 #include "render/widgets/table.h"
 
-namespace accelscope::app {
+namespace accelscope::app::connect {
 
 class FileDialog {
  public:
@@ -22,9 +22,11 @@ class FileDialog {
   explicit FileDialog(WorkerPool& pool) : pool_(pool) {}
 
   // Shown from the next frame on. `start` is a folder, or for saving the suggested file.
-  void show(Purpose purpose, const std::string& start, std::vector<NamedPlace> places, Chosen chosen);
+  void show(Purpose purpose, const std::string& start, std::vector<system::NamedPlace> places, Chosen chosen);
   // For a folder alone: lists folders, and answers with the one that is entered.
-  void show_folders(std::string title, const std::string& start, std::vector<NamedPlace> places, Chosen chosen);
+  void show_folders(std::string title, const std::string& start, std::vector<system::NamedPlace> places, Chosen chosen);
+  // Any file, whatever its name.
+  void show_files(std::string title, const std::string& start, std::vector<system::NamedPlace> places, Chosen chosen);
   void draw(render::Ui& ui);
   [[nodiscard]] bool is_open() const noexcept { return open_; }
   // A folder that is still read when the dialog is closed concerns nobody any more.
@@ -44,12 +46,12 @@ class FileDialog {
   bool open_ = false, must_open_ = false, focus_now_ = false, all_files_ = false;
   Purpose purpose_ = Purpose::open;
   Chosen chosen_;
-  std::vector<NamedPlace> places_;
+  std::vector<system::NamedPlace> places_;
   std::string title_, folder_, typed_, problem_;
   std::optional<std::string> overwrite_;  // the existing file that must be agreed to
-  FileListing listing_;
-  Task<Result<FileListing>> task_;
+  system::FileListing listing_;
+  Task<Result<system::FileListing>> task_;
   render::TableState table_;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::connect

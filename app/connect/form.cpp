@@ -7,7 +7,7 @@
 
 #include "app/plan/editor.h"
 
-namespace accelscope::app {
+namespace accelscope::app::connect {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -15,7 +15,9 @@ namespace {
 
 constexpr float kFormLayoutHintLine = 16;
 
-constexpr float kFoot = 50, kCommandLine = 18;
+constexpr float kFoot = 50, kCommandLine = 18, kCommandPadding = 12;
+constexpr float kCommandFrame = 50;     // around its lines
+constexpr float kCommandShare = 0.25F;  // of the form's height at most
 constexpr std::string_view kPausedHint = "Everything is prepared, and nothing recorded until you resume";
 constexpr std::string_view kAddHint = "This agent's events go into the session in front, on its time";
 
@@ -109,7 +111,7 @@ void PlaceProbe::update(const std::vector<std::string>& places, const std::strin
     std::vector<PlaceVerdict> verdicts;
     for (const std::string& place : places) {
       PlaceVerdict verdict{.place = place, .text = place};
-      if (auto good = check_place(place); !good) {
+      if (auto good = plan::check_place(place); !good) {
         verdict.state = PlaceVerdict::State::malformed;
         verdict.text = good.message();
       } else if (place == "local") {
@@ -218,38 +220,40 @@ std::string describe_reached(const capture::client::Reached& reached) {
   return offers.empty() ? text : text + "; " + offers;
 }
 
-ConnectForm::ConnectForm(Workspace& workspace)
+ConnectForm::ConnectForm(workspace::Workspace& workspace)
     : workspace_(workspace), probe_(workspace.services().reach, workspace.wake()) {
-  const Configurations& known = workspace.configurations();
-  if (const Configuration* last = known.find(known.last_used())) show(*last);
+  const plan::Configurations& known = workspace.configurations();
+  if (const plan::Configuration* last = known.find(known.last_used())) show(*last);
 }
 
-void ConnectForm::show(const Configuration& configuration) {
-  form_ = form_of(configuration.plan, {workspace_.known_kinds(), {}});
+void ConnectForm::show(const plan::Configuration& configuration) {
+  form_ = plan::form_of(configuration.plan, {workspace_.known_kinds(), {}});
   configuration_ = configuration.name;
   kinds_chosen_ = !form_.kinds.empty();
   nags_ = touched_ = false;
 }
 
 void ConnectForm::show_place(const std::string& places) {
-  capture::client::CapturePlan plan = plan_of(form_, facts_);
+  capture::client::CapturePlan plan = plan::plan_of(form_, facts_);
   plan.places.clear();
   for (std::size_t begin = 0; begin <= places.size();) {
     const std::size_t end = std::min(places.find(',', begin), places.size());
     if (end > begin) plan.places.push_back(places.substr(begin, end - begin));
     begin = end + 1;
   }
-  form_ = form_of(plan, facts_);
+  form_ = plan::form_of(plan, facts_);
   focus_now_ = true;
 }
 
 // What the agent says of itself decides what the rest of the form offers.
 void ConnectForm::prepare(Ui& ui) {
-  probe_.update(places_of(form_), form_.where == Where::agent ? form_.token_file : std::string(), ui.time());
+  probe_.update(plan::places_of(form_), form_.where == plan::Where::agent ? form_.token_file : std::string(),
+                ui.time());
   if (const auto due = probe_.due_in(ui.time())) ui.request_frame_after(*due);
   const PlaceVerdict* reached = probe_.first_reached();
   facts_.welcome.reset();
   if (reached != nullptr) facts_.welcome = reached->reached->welcome;
+  if (reached == nullptr && test_.shared && test_.shared->finished) facts_.welcome = test_.shared->welcome;
   const bool agent_has_kinds = facts_.welcome && !facts_.welcome->kinds.empty();
   const bool fixed = facts_.welcome && !facts_.welcome->fixed.empty();
   facts_.kinds = agent_has_kinds ? facts_.welcome->kinds
@@ -268,18 +272,21 @@ void ConnectForm::prepare(Ui& ui) {
     form_.mode = capture::wire::StartMode::begin;
     form_.capture_id.clear();
   }
-  problems_ = check_form(form_, facts_);
+  problems_ = plan::check_form(form_, facts_);
 }
 
 bool ConnectForm::draw(Ui& ui, const Rect& head, Rect area, const std::function<void(std::string)>& inform) {
   intent_ = Intent::none;
-  FocusScope keyboard(ui, "connect");
   const bool clicked = ui.input().down(MouseButton::left) && area.contains(ui.input().mouse);
-  touched_ = touched_ || (keyboard.lives() && (clicked || (ui.typing() && !ui.input().text.empty())));
+  touched_ = touched_ || (!ui.keys_go_elsewhere() && (clicked || (ui.typing() && !ui.input().text.empty())));
   prepare(ui);
   draw_configurations(ui, head);
-  foot_height_ = ui.px(kFoot);
-  Rect foot = area.cut_bottom(std::min(foot_height_, area.height()));
+  Rect foot = area.cut_bottom(std::min(ui.px(kFoot), area.height()));
+  // The command stays in sight while the fields scroll.
+  const std::vector<std::string> lines = command_lines(ui, area);
+  const float command_height = ui.px(kCommandFrame) + static_cast<float>(lines.size()) * ui.px(kCommandLine);
+  const Rect command = area.cut_bottom(std::min(command_height, area.height()));
+  foot_height_ = ui.px(kFoot) + command_height;
   const float content = std::max(content_height_, 1.0F);
   const float beyond = ui.px(FormLayout::kBeyond);
   {
@@ -291,39 +298,46 @@ bool ConnectForm::draw(Ui& ui, const Rect& head, Rect area, const std::function<
       draw_what(layout);
       draw_how(layout);
     }
-    draw_command(layout, inform);
-    if (const auto place = keyboard.moved_to()) scroll.show(place->inset(0, -ui.px(8)));
     if (layout.used() != content_height_) {
       content_height_ = layout.used();
       ui.request_frame();
     }
   }
-  if (content_height_ > area.height()) {
-    horizontal_line(ui, area.x0 - beyond, area.x1 + beyond, foot.y0, ui.colour(Colour::line1));
-  }
+  draw_command(ui, command, lines, inform);
   draw_foot(ui, foot);
-  if (keyboard.lives() && ui.pressed(Key::enter, {.ctrl = true}, false)) intent_ = Intent::start;
+  if (!ui.keys_go_elsewhere() && ui.pressed(Key::enter, {.ctrl = true}, false)) intent_ = Intent::start;
   draw_naming(ui);
+  key_dialog_.draw(ui);
   return fulfil();
 }
 
-void ConnectForm::draw_command(FormLayout& layout, const std::function<void(std::string)>& inform) {
-  Ui& ui = layout.ui();
-  const capture::client::CapturePlan plan = plan_of(form_, facts_);
-  const std::vector<std::string> words = capture::client::record_command(plan, file_of_title(title_of_plan(plan)));
-  const float padding = ui.px(12);
-  const float copy_room = ui.px(size::kSmallControl + 8);
-  const float whole = layout.strip(0).width();
-  const float letter = std::max(1.0F, text_width(ui, TextStyle::mono, "0"));
-  const auto columns = static_cast<std::size_t>(std::max(20.0F, (whole - 2 * padding - copy_room) / letter));
-  const std::vector<std::string> lines = wrap_command(words, columns);
+std::vector<std::string> ConnectForm::command_words() const {
+  const capture::client::CapturePlan plan = plan::plan_of(form_, facts_);
+  return capture::client::record_command(plan, plan::file_of_title(plan::title_of_plan(plan)));
+}
 
-  layout.space(8);
+// Of a long one the first lines, and how many more there are.
+std::vector<std::string> ConnectForm::command_lines(Ui& ui, const Rect& area) const {
+  const float letter = std::max(1.0F, text_width(ui, TextStyle::mono, "0"));
+  const float room = area.width() - 2 * ui.px(kCommandPadding) - ui.px(size::kSmallControl + 8);
+  std::vector<std::string> lines =
+      plan::wrap_command(command_words(), static_cast<std::size_t>(std::max(20.0F, room / letter)));
+  const auto most = static_cast<std::size_t>(std::max(2.0F, area.height() * kCommandShare / ui.px(kCommandLine)));
+  if (lines.size() <= most) return lines;
+  const std::size_t more = lines.size() - most + 1;
+  lines.resize(most - 1);
+  lines.push_back("  ... and " + std::to_string(more) + " lines more, which are copied with it");
+  return lines;
+}
+
+void ConnectForm::draw_command(Ui& ui, const Rect& area, const std::vector<std::string>& lines,
+                               const std::function<void(std::string)>& inform) {
+  const float padding = ui.px(kCommandPadding);
+  FormLayout layout(ui, area);
   layout.line();
   layout.space(6);
   draw_text(ui, layout.strip(ui.px(24)), "The same on the command line", kHintText);
   const Rect box = layout.strip(static_cast<float>(lines.size()) * ui.px(kCommandLine) + ui.px(14));
-  layout.space(10);
   fill(ui, box, ui.colour(Colour::bg1), size::kControlRadius);
   outline(ui, box, ui.colour(Colour::line1), size::kControlRadius);
   ui.register_widget(id("command"), box);
@@ -331,8 +345,10 @@ void ConnectForm::draw_command(FormLayout& layout, const std::function<void(std:
   Rect copy = inside.cut_right(ui.px(size::kSmallControl));
   copy.y1 = copy.y0 + ui.px(size::kSmallControl);
   if (icon_button(ui, id("copy"), copy.moved(ui.px(4), -ui.px(3)), icon::kCopy, "Copy the command")) {
+    constexpr std::size_t kColumns = 100;
     std::string text;
-    for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
+    for (const std::string& line : plan::wrap_command(command_words(), kColumns))
+      text += (text.empty() ? "" : "\n") + line;
     ui.copy_to_clipboard(text);
     inform("Copied the command");
   }
@@ -376,7 +392,17 @@ void ConnectForm::draw_foot(Ui& ui, Rect foot) {
   if (live) row.cut_right(gap);
   if (button(ui, id("save"), row.cut_left(button_width(ui, save)), save)) ask_for_name(Naming::save, configuration_);
   row.cut_left(ui.px(12));
-  if (!ready) draw_text(ui, row, why, kHintTextRight);
+  const std::string missing = plan::missing_tools(form_, facts_);
+  if (!ready) {
+    draw_text(ui, row, why, kHintTextRight);
+  } else if (!missing.empty()) {
+    ui.register_widget(id("missing"), row);
+    const float width = std::min(row.width(), text_width(ui, TextStyle::small, missing) + ui.px(20));
+    Rect note = row.cut_right(width);
+    draw_icon(ui, note.cut_left(ui.px(18)), icon::kWarning, ui.colour(Colour::warning_line), TextStyle::icon13);
+    draw_text(ui, note, missing, {.style = TextStyle::small, .colour = Colour::warning});
+    tooltip(ui, interact(ui, id("missing.whole"), note), note, missing);
+  }
   if (live && button(ui, id("add"), add_place, add)) intent_ = Intent::add;
   if (begins && button(ui, id("start_paused"), paused_place, paused)) intent_ = Intent::start_paused;
   if (button(ui, id("start"), start_place, start_options)) intent_ = Intent::start;
@@ -387,16 +413,16 @@ bool ConnectForm::fulfil() {
   nags_ = !problems_.empty();
   if (nags_) return false;
   if (intent_ == Intent::add) {
-    workspace_.add_agents(*workspace_.active_index(), places_of(form_));
+    workspace_.add_agents(*workspace_.active_index(), plan::places_of(form_));
   } else {
-    workspace_.connect(plan_of(form_, facts_, intent_ == Intent::start_paused), configuration_);
+    workspace_.connect(plan::plan_of(form_, facts_, intent_ == Intent::start_paused), configuration_);
   }
   return true;
 }
 
 TextInputResult ConnectForm::text_field(FormLayout& layout, std::string_view label, std::string_view name,
-                                        std::string& value, FormField field, TextInputOptions options) {
-  const FormProblem* wrong = problem(field);
+                                        std::string& value, plan::FormField field, TextInputOptions options) {
+  const plan::FormProblem* wrong = problem(field);
   const bool shown = shows_problem(wrong, value);
   options.mono = true;
   options.error = shown;
@@ -406,15 +432,16 @@ TextInputResult ConnectForm::text_field(FormLayout& layout, std::string_view lab
   return result;
 }
 
-const FormProblem* ConnectForm::problem(FormField field, std::size_t index, std::string_view option) const {
-  const auto found = std::ranges::find_if(
-      problems_, [&](const FormProblem& p) { return p.field == field && p.index == index && p.option == option; });
+const plan::FormProblem* ConnectForm::problem(plan::FormField field, std::size_t index, std::string_view option) const {
+  const auto found = std::ranges::find_if(problems_, [&](const plan::FormProblem& p) {
+    return p.field == field && p.index == index && p.option == option;
+  });
   return found == problems_.end() ? nullptr : &*found;
 }
 
 // What is only missing is no mistake until a start was tried.
-bool ConnectForm::shows_problem(const FormProblem* problem, const std::string& value) const {
+bool ConnectForm::shows_problem(const plan::FormProblem* problem, const std::string& value) const {
   return problem != nullptr && (nags_ || !value.empty());
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::connect

@@ -3,9 +3,12 @@
 // drawn.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <thread>
 
+#include "app/connect/file_dialog.h"
 #include "app/plan/configurations.h"
 #include "app/plan/form_model.h"
 #include "app/workspace/workspace.h"
@@ -13,7 +16,7 @@
 #include "core/base/result.h"
 #include "render/widgets/widgets.h"
 
-namespace accelscope::app {
+namespace accelscope::app::connect {
 
 // The rows of a form from top to bottom: sections, labelled fields, explanations, banners. Where there is little
 // width, labels stand above their fields.
@@ -113,9 +116,33 @@ class PlaceProbe {
 // "Reached in 41 ms. accelscope-agent 0.1.0 on trn1-07, Linux x86_64; program, simulate, replay"
 [[nodiscard]] std::string describe_reached(const capture::client::Reached& reached);
 
+// What Test has found out about the hosts of the form, on a worker.
+struct HostTest {
+  std::vector<std::string> places;
+  capture::client::HostCheckOptions options;
+  struct Shared {
+    std::atomic<bool> cancelled = false, finished = false;
+    std::mutex mutex;
+    std::string step;  // what is being done
+    std::vector<capture::client::HostFinding> findings;
+    std::optional<capture::wire::Welcome> welcome;  // of the first that was reached
+  };
+  std::shared_ptr<Shared> shared;  // null: it was not asked for
+
+  [[nodiscard]] bool is_of(const HostTest& other) const {
+    return places == other.places && options.token_file == other.options.token_file &&
+           options.ssh_config_file == other.options.ssh_config_file &&
+           options.ssh_identity_file == other.options.ssh_identity_file;
+  }
+  void cancel() {
+    if (shared) shared->cancelled = true;
+    shared.reset();
+  }
+};
+
 class ConnectForm {
  public:
-  explicit ConnectForm(Workspace& workspace);
+  explicit ConnectForm(workspace::Workspace& workspace);
 
   // Fills the area, scrolling when it must; the configurations are in the head. True when the user has asked to start
   // (the workspace is connecting).
@@ -124,7 +151,7 @@ class ConnectForm {
 
   void focus() noexcept { focus_now_ = true; }
   void show_place(const std::string& places);  // as typed on the command line: "local", "ssh://box", "A:1,B:1"
-  [[nodiscard]] const CaptureForm& form() const noexcept { return form_; }
+  [[nodiscard]] const plan::CaptureForm& form() const noexcept { return form_; }
   [[nodiscard]] const PlaceProbe& probe() const noexcept { return probe_; }
   // As tall as it wants to be, in pixels; known after the first frame.
   [[nodiscard]] float wanted_height() const noexcept { return content_height_ + foot_height_; }
@@ -134,16 +161,19 @@ class ConnectForm {
   enum class Intent : std::uint8_t { none, start, start_paused, add };
 
   void prepare(render::Ui& ui);
-  void show(const Configuration& configuration);
+  void show(const plan::Configuration& configuration);
   void draw_configurations(render::Ui& ui, const render::Rect& area);
   void run_configuration_item(const std::string& item);
-  void ask_for_name(Naming why, ConfigurationName suggestion);
+  void ask_for_name(Naming why, plan::ConfigurationName suggestion);
   void draw_naming(render::Ui& ui);
   [[nodiscard]] bool finish_naming();
 
   void draw_where(FormLayout& layout);
   void draw_host(FormLayout& layout, std::string& hosts, std::string_view placeholder);
   void draw_verdicts(FormLayout& layout);
+  void draw_key_file(FormLayout& layout);
+  void draw_test(FormLayout& layout);
+  void start_test(HostTest test);
   void draw_captures(FormLayout& layout);
 
   void draw_what(FormLayout& layout);
@@ -157,23 +187,29 @@ class ConnectForm {
   void draw_checks(FormLayout& layout, const capture::request::KindFacts& kind);
   void draw_limits(FormLayout& layout);
 
-  void draw_command(FormLayout& layout, const std::function<void(std::string)>& inform);
+  [[nodiscard]] std::vector<std::string> command_words() const;
+  [[nodiscard]] std::vector<std::string> command_lines(render::Ui& ui, const render::Rect& area) const;
+  void draw_command(render::Ui& ui, const render::Rect& area, const std::vector<std::string>& lines,
+                    const std::function<void(std::string)>& inform);
   void draw_foot(render::Ui& ui, render::Rect foot);
   [[nodiscard]] bool fulfil();  // the wish of this frame; true when the form has done its work
   // A field in a line of its own, with what is wrong under it.
   render::TextInputResult text_field(FormLayout& layout, std::string_view label, std::string_view id,
-                                     std::string& value, FormField field, render::TextInputOptions options = {});
-  [[nodiscard]] const FormProblem* problem(FormField field, std::size_t index = 0, std::string_view option = {}) const;
-  [[nodiscard]] bool shows_problem(const FormProblem* problem, const std::string& value) const;
+                                     std::string& value, plan::FormField field, render::TextInputOptions options = {});
+  [[nodiscard]] const plan::FormProblem* problem(plan::FormField field, std::size_t index = 0,
+                                                 std::string_view option = {}) const;
+  [[nodiscard]] bool shows_problem(const plan::FormProblem* problem, const std::string& value) const;
   [[nodiscard]] static std::string id(std::string_view name) { return "connect." + std::string(name); }
 
-  Workspace& workspace_;
-  CaptureForm form_;
+  workspace::Workspace& workspace_;
+  plan::CaptureForm form_;
   PlaceProbe probe_;
-  FormFacts facts_;
-  std::vector<FormProblem> problems_;  // of this frame
-  ConfigurationName configuration_;    // that the form shows, perhaps changed since
-  bool kinds_chosen_ = false;          // by the user or a configuration; else the first that fits
+  HostTest test_;
+  FileDialog key_dialog_{workspace_.pool()};
+  plan::FormFacts facts_;
+  std::vector<plan::FormProblem> problems_;  // of this frame
+  plan::ConfigurationName configuration_;    // that the form shows, perhaps changed since
+  bool kinds_chosen_ = false;                // by the user or a configuration; else the first that fits
   bool focus_now_ = false;
   bool nags_ = false;     // a start was tried: what is missing is marked too
   bool touched_ = false;  // by a click or a letter since it was shown
@@ -184,8 +220,8 @@ class ConnectForm {
   float foot_height_ = 0;
   Naming naming_ = Naming::none;
   bool naming_opens_ = false;
-  ConfigurationName new_name_;
+  plan::ConfigurationName new_name_;
   std::string naming_problem_;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::connect

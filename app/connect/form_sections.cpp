@@ -1,12 +1,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 
 #include "app/connect/form.h"
 #include "app/plan/editor.h"
+#include "capture/request/options.h"
 #include "capture/request/request.h"
+#include "core/base/text.h"
 
-namespace accelscope::app {
+namespace accelscope::app::connect {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -16,7 +19,7 @@ namespace {
 
 constexpr float kVerdictHeight = 44;  // of two lines: most answers, whatever was typed
 
-constexpr std::array<Segment, kWhereCount> kWays = {{
+constexpr std::array<Segment, plan::kWhereCount> kWays = {{
     {.label = "This machine",
      .icon = icon::kLaptop,
      .tooltip = "An agent is started beside this program, and ends with the capture"},
@@ -24,7 +27,7 @@ constexpr std::array<Segment, kWhereCount> kWays = {{
     {.label = "ssh", .icon = icon::kLock, .tooltip = "The agent is copied and started through ssh"},
 }};
 
-constexpr std::array<std::string_view, kWhereCount> kHints = {
+constexpr std::array<std::string_view, plan::kWhereCount> kHints = {
     "The device is in this machine. An agent is started for this capture.",
     "The host with the device. Several, with commas, make one session.",
     "The host with the device. The agent is started there if it does not run.",
@@ -53,7 +56,7 @@ void draw_word_note(FormLayout& layout, std::string_view text, Colour colour) {
 }
 
 // Each word as a box, so that it is seen where it begins and ends, or what a shell would make of it and nobody does.
-void draw_words(FormLayout& layout, const Result<ShellWords>& split) {
+void draw_words(FormLayout& layout, const Result<plan::ShellWords>& split) {
   if (!split || split->words.empty()) {
     return draw_word_note(layout, "Each word is passed on as it is typed; no shell runs.", Colour::text3);
   }
@@ -86,7 +89,7 @@ void draw_words(FormLayout& layout, const Result<ShellWords>& split) {
 constexpr float kOptionControl = 150, kTextControl = 360, kHintLine = 16;
 constexpr float kExplanation = 160;  // the least width beside a control
 
-constexpr std::array<std::string_view, 6> kAcronyms = {"cpu", "dge", "gpu", "id", "io", "neff"};
+constexpr std::array<std::string_view, 7> kAcronyms = {"cpu", "dge", "gpu", "id", "io", "neff", "vllm"};
 
 // "Sample interval" of "sample-interval", "Single IO" of "single-io".
 std::string option_words(const std::string& name) {
@@ -129,7 +132,7 @@ std::string title_of(const capture::request::KindFacts& kind) { return kind.titl
 
 constexpr const char* kChoose = "use.";  // and the index
 
-std::string shown(const ConfigurationName& name) {
+std::string shown(const plan::ConfigurationName& name) {
   return name.project.empty() ? name.name : name.project + " / " + name.name;
 }
 
@@ -142,26 +145,27 @@ void ConnectForm::draw_where(FormLayout& layout) {
   Rect place = layout.field("Reach it by");
   place.x1 = std::min(place.x1, place.x0 + segmented_width(ui, kWays));
   if (segmented(ui, id("where"), place, kWays, way)) {
-    form_.where = static_cast<Where>(way);
-    focus_now_ = form_.where != Where::local;
+    form_.where = static_cast<plan::Where>(way);
+    focus_now_ = form_.where != plan::Where::local;
   }
   switch (form_.where) {
-    case Where::local:
+    case plan::Where::local:
       break;
-    case Where::agent:
-      draw_host(layout, form_.agent_hosts, kUsualAgent);
+    case plan::Where::agent:
+      draw_host(layout, form_.agent_hosts, plan::kUsualAgent);
       break;
-    case Where::ssh:
+    case plan::Where::ssh:
       draw_host(layout, form_.ssh_hosts, "ssh://ubuntu@trn1-07");
       break;
   }
   draw_verdicts(layout);
+  draw_test(layout);
   draw_captures(layout);
 }
 
 void ConnectForm::draw_host(FormLayout& layout, std::string& hosts, std::string_view placeholder) {
   Ui& ui = layout.ui();
-  const bool ssh = form_.where == Where::ssh;
+  const bool ssh = form_.where == plan::Where::ssh;
   const bool malformed = std::ranges::any_of(
       probe_.verdicts(), [](const PlaceVerdict& verdict) { return verdict.state == PlaceVerdict::State::malformed; });
   Rect row = layout.field("Host");
@@ -177,21 +181,115 @@ void ConnectForm::draw_host(FormLayout& layout, std::string& hosts, std::string_
                  {.placeholder = placeholder,
                   .icon = ssh ? icon::kLock : icon::kPlug,
                   .mono = true,
-                  .error = (touched_ && malformed) || (nags_ && problem(FormField::host) != nullptr),
+                  .error = (touched_ && malformed) || (nags_ && problem(plan::FormField::host) != nullptr),
                   .focus_now = std::exchange(focus_now_, false)});
   if (typed.submitted) intent_ = Intent::start;
   if (ssh) {
     text_input(ui, id("ssh_config"), second, form_.ssh_config_file,
                {.placeholder = "ssh's own", .icon = icon::kFile, .mono = true});
+    draw_key_file(layout);
   } else {
     text_input(ui, id("token"), second, form_.token_file,
                {.placeholder = "found by itself", .icon = icon::kKey, .mono = true});
   }
 }
 
+void ConnectForm::draw_key_file(FormLayout& layout) {
+  Ui& ui = layout.ui();
+  Rect row = layout.field("Key file");
+  const ButtonOptions browse{.label = "Browse...", .icon = icon::kFolder, .tooltip = "Choose a private key"};
+  if (button(ui, id("ssh_identity.browse"), row.cut_right(button_width(ui, browse)), browse)) {
+    const system::Environment environment = system::process_environment();
+    const std::string home = system::home_directory(environment);
+    const std::string keys = system::join_path(home, ".ssh");
+    std::vector<system::NamedPlace> places = system::standard_places(environment);
+    places.insert(places.begin(), {"Keys of ssh", keys});
+    std::error_code failure;
+    key_dialog_.show_files("Choose a private key", std::filesystem::is_directory(keys, failure) ? keys : home,
+                           std::move(places), [this](const std::string& path) { form_.ssh_identity_file = path; });
+  }
+  row.cut_right(ui.px(8));
+  text_input(ui, id("ssh_identity"), row, form_.ssh_identity_file,
+             {.placeholder = "ssh's own keys", .icon = icon::kKey, .mono = true});
+}
+
+// Each line: what was looked at, what there is and how long it took, or what to try.
+void ConnectForm::draw_test(FormLayout& layout) {
+  if (!workspace_.services().check_host) return;
+  const capture::client::CapturePlan plan = plan::plan_of(form_, facts_);
+  HostTest wanted{plan.places, {plan.token_file, plan.ssh_config_file, plan.ssh_identity_file, {}}, {}};
+  const bool is_good = !wanted.places.empty() && std::ranges::all_of(wanted.places, [](const std::string& place) {
+    return plan::check_place(place).ok();
+  });
+  if (!test_.is_of(wanted)) test_.cancel();
+  Ui& ui = layout.ui();
+  const bool runs = test_.shared && !test_.shared->finished;
+  const ButtonOptions test{.label = runs ? "Cancel" : "Test",
+                           .icon = runs ? icon::kClose : icon::kCheck,
+                           .disabled = !is_good,
+                           .tooltip = "Reach it and look at the agent, its version and what it can capture"};
+  Rect row = layout.field("");
+  const bool pressed = button(ui, id("test"), row.cut_left(button_width(ui, test)), test);
+  row.cut_left(ui.px(12));
+  if (pressed && runs) {
+    test_.cancel();
+  } else if (pressed) {
+    start_test(std::move(wanted));
+  }
+  if (!test_.shared) return;
+  const std::scoped_lock lock(test_.shared->mutex);
+  if (!test_.shared->finished) draw_text(ui, row, test_.shared->step, kHintText);
+  for (const capture::client::HostFinding& finding : test_.shared->findings) {
+    Rect line = layout.field("", ui.px(kWord));
+    layout.space(-FormLayout::kGap + 2);
+    draw_icon(ui, line.cut_left(ui.px(18)), finding.works ? icon::kCheckCircle : icon::kError,
+              ui.colour(finding.works ? Colour::ok : Colour::error), TextStyle::icon13);
+    draw_text(ui, line.cut_left(ui.px(90)), finding.subject, kLabelText);
+    const std::string took =
+        finding.milliseconds ? format_duration(std::round(*finding.milliseconds) * 1e6) : std::string();
+    draw_text(ui, line.cut_right(text_width(ui, TextStyle::mono_small, took)), took, kMonoHintRight);
+    draw_text(ui, line, finding.found, {.style = TextStyle::small, .fit = Fit::middle});
+    if (!finding.works && !finding.advice.empty()) {
+      layout.space(FormLayout::kGap - 2);
+      layout.hint("Try: " + finding.advice);
+      layout.space(-FormLayout::kGap + 2);
+    }
+  }
+  layout.space(FormLayout::kGap - 2);
+}
+
+void ConnectForm::start_test(HostTest test) {
+  test.shared = std::make_shared<HostTest::Shared>();
+  test.shared->step = "Reaching " + joined(test.places);
+  test.options.on_step = [shared = test.shared, wake = workspace_.wake()](const std::string& step) {
+    {
+      const std::scoped_lock lock(shared->mutex);
+      shared->step = step;
+    }
+    if (wake) wake();
+  };
+  auto work = [test, check = workspace_.services().check_host](session::JobControl& control) -> Result<void> {
+    for (const std::string& place : test.places) {
+      const auto cancelled = [&] { return control.cancelled() || test.shared->cancelled.load(); };
+      capture::client::HostCheck checked = check(place, test.options, cancelled);
+      const std::scoped_lock lock(test.shared->mutex);
+      for (capture::client::HostFinding& finding : checked.findings) {
+        if (test.places.size() > 1) finding.found = place + ": " + finding.found;
+        test.shared->findings.push_back(std::move(finding));
+      }
+      if (!test.shared->welcome) test.shared->welcome = std::move(checked.welcome);
+    }
+    test.shared->finished = true;
+    return {};
+  };
+  workspace_.start_job("Testing " + joined(test.places), std::move(work), [](const Result<void>&) {});
+  test_ = std::move(test);
+}
+
 void ConnectForm::draw_verdicts(FormLayout& layout) {
-  const float least = form_.where == Where::local ? 0 : kVerdictHeight;
-  if (const FormProblem* missing = problem(FormField::host); missing != nullptr && probe_.verdicts().empty()) {
+  const float least = form_.where == plan::Where::local ? 0 : kVerdictHeight;
+  if (const plan::FormProblem* missing = problem(plan::FormField::host);
+      missing != nullptr && probe_.verdicts().empty()) {
     layout.banner(nags_ ? BannerKind::error : BannerKind::info, missing->text, least);
     return;
   }
@@ -245,8 +343,8 @@ void ConnectForm::draw_captures(FormLayout& layout) {
 // none of it.
 
 void ConnectForm::draw_what(FormLayout& layout) {
-  const ProgramUse use = program_use(form_, facts_);
-  if (use == ProgramUse::none) {
+  const plan::ProgramUse use = plan::program_use(form_, facts_);
+  if (use == plan::ProgramUse::none) {
     const bool fixed = facts_.welcome && !facts_.welcome->fixed.empty() && form_.kinds.empty();
     layout.section("What", fixed ? "The agent was started with what it captures." : "Nothing is run for this kind.");
     if (fixed) {
@@ -254,20 +352,21 @@ void ConnectForm::draw_what(FormLayout& layout) {
     }
     return;
   }
-  layout.section("What", use == ProgramUse::needed ? "The program to run. It stays as it is."
-                                                   : "A program to run and look into, or none. It stays as it is.");
+  layout.section("What", use == plan::ProgramUse::needed
+                             ? "The program to run. It stays as it is."
+                             : "A program to run and look into, or none. It stays as it is.");
   draw_program(layout);
-  const bool is_here = form_.where == Where::local && form_.send.empty();
-  text_field(layout, "Working directory", "directory", form_.directory, FormField::directory,
+  const bool is_here = form_.where == plan::Where::local && form_.send.empty();
+  text_field(layout, "Working directory", "directory", form_.directory, plan::FormField::directory,
              {.placeholder = is_here ? "where the viewer was started" : "the folder of the files that are sent"});
   draw_environment(layout);
-  text_field(layout, "Files to send", "send", form_.send, FormField::send,
+  text_field(layout, "Files to send", "send", form_.send, plan::FormField::send,
              {.placeholder = "none; files and folders of this machine"});
-  const TextInputResult results = text_field(layout, "Results", "results", form_.results, FormField::results,
+  const TextInputResult results = text_field(layout, "Results", "results", form_.results, plan::FormField::results,
                                              {.placeholder = "none; files to bring back, such as out/*.neff"});
   if (!results.focused) brings_results_ = !form_.results.empty();  // no row comes while one types
   if (!brings_results_) return;
-  text_field(layout, "Bring them to", "results_folder", form_.results_folder, FormField::results,
+  text_field(layout, "Bring them to", "results_folder", form_.results_folder, plan::FormField::results,
              {.placeholder = "beside the session"});
 }
 
@@ -280,23 +379,24 @@ void ConnectForm::draw_program(FormLayout& layout) {
   if (form_.uses_script) {
     text_area(ui, id("script"), layout.field("Script", ui.px(kScriptHeight)), form_.script, script_caret_,
               {.placeholder = "#!/bin/bash"});
-    const FormProblem* wrong = problem(FormField::script);
+    const plan::FormProblem* wrong = problem(plan::FormField::script);
     if (shows_problem(wrong, form_.script)) layout.hint(wrong->text, Colour::error);
   } else {
-    const FormProblem* wrong = problem(FormField::program);
-    text_input(
-        ui, id("program"), layout.field("Program"), form_.program,
-        {.placeholder = program_use(form_, facts_) == ProgramUse::needed ? "python3 bench_mlp.py --m 512"
-                                                                         : "none, or python3 bench_mlp.py --m 512",
-         .mono = true,
-         .error = shows_problem(wrong, form_.program)});
+    const plan::FormProblem* wrong = problem(plan::FormField::program);
+    text_input(ui, id("program"), layout.field("Program"), form_.program,
+               {.placeholder = plan::program_use(form_, facts_) == plan::ProgramUse::needed
+                                   ? "python3 bench_mlp.py --m 512"
+                                   : "none, or python3 bench_mlp.py --m 512",
+                .mono = true,
+                .error = shows_problem(wrong, form_.program)});
     if (wrong != nullptr && shows_problem(wrong, form_.program)) {
       draw_word_note(layout, wrong->text, Colour::error);
     } else {
-      draw_words(layout, split_words(form_.program));
+      draw_words(layout, plan::split_words(form_.program));
     }
   }
-  if (const FormProblem* refused = problem(FormField::permission)) layout.banner(BannerKind::error, refused->text);
+  if (const plan::FormProblem* refused = problem(plan::FormField::permission))
+    layout.banner(BannerKind::error, refused->text);
 }
 
 void ConnectForm::draw_environment(FormLayout& layout) {
@@ -314,7 +414,7 @@ void ConnectForm::draw_environment(FormLayout& layout) {
     Rect place = line.cut_left(wanted);
     line.cut_left(gap);
     const Rect x = place.cut_right(ui.px(size::kSmallControl)).middle(ui.px(size::kSmallControl));
-    const FormProblem* wrong = problem(FormField::environment, i);
+    const plan::FormProblem* wrong = problem(plan::FormField::environment, i);
     const TextInputResult field = text_input(ui, id("environment." + std::to_string(i)), place, form_.environment[i],
                                              {.placeholder = "NAME=VALUE", .mono = true, .error = wrong != nullptr});
     if (field.focused) typed = i;
@@ -324,7 +424,7 @@ void ConnectForm::draw_environment(FormLayout& layout) {
   if (line.width() < add_width) line = layout.field("");
   if (button(ui, id("environment.add"), line.cut_left(add_width), add)) form_.environment.emplace_back();
   for (std::size_t i = 0; i < form_.environment.size(); ++i) {
-    const FormProblem* wrong = problem(FormField::environment, i);
+    const plan::FormProblem* wrong = problem(plan::FormField::environment, i);
     if (wrong != nullptr && (nags_ || typed != i)) layout.hint(wrong->text, Colour::error);
   }
   if (removed) form_.environment.erase(form_.environment.begin() + static_cast<std::ptrdiff_t>(*removed));
@@ -373,7 +473,8 @@ void ConnectForm::draw_kind(FormLayout& layout, std::size_t index) {
         form_.kinds, [&](const auto& k) { return k.name == kind.name && k.name != form_.kinds[index].name; });
     if (taken) continue;
     if (kind.name == form_.kinds[index].name) chosen = static_cast<int>(kinds.size());
-    titles.push_back(title_of(kind) + (kind.usable() ? "" : " (not ready)"));
+    const std::string missing = plan::missing_tool(kind);
+    titles.push_back(title_of(kind) + (missing.empty() ? "" : " – " + missing.substr(0, missing.find(';'))));
     kinds.push_back(&kind);
   }
   Rect place = layout.field(index == 0 ? "Capture" : "and");
@@ -389,7 +490,7 @@ void ConnectForm::draw_kind(FormLayout& layout, std::size_t index) {
     form_.kinds[index] = {kinds[static_cast<std::size_t>(chosen)]->name, {}};
     kinds_chosen_ = true;
   }
-  if (const FormProblem* wrong = problem(FormField::kind, index)) layout.hint(wrong->text, Colour::error);
+  if (const plan::FormProblem* wrong = problem(plan::FormField::kind, index)) layout.hint(wrong->text, Colour::error);
   const capture::request::KindFacts* facts = facts_.find(form_.kinds[index].name);
   if (facts == nullptr) return;
   if (!facts->explanation.empty()) layout.hint(facts->explanation);
@@ -411,7 +512,9 @@ void ConnectForm::draw_checks(FormLayout& layout, const capture::request::KindFa
 }
 
 void ConnectForm::draw_options(FormLayout& layout, std::size_t index, const capture::request::KindFacts& kind) {
-  for (const capture::request::KindOption& option : kind.options) draw_option(layout, index, option);
+  for (const capture::request::KindOption& option : kind.options) {
+    if (capture::request::applies(option, kind, form_.kinds[index])) draw_option(layout, index, option);
+  }
 }
 
 void ConnectForm::draw_option(FormLayout& layout, std::size_t index, const capture::request::KindOption& option) {
@@ -432,9 +535,9 @@ void ConnectForm::draw_option(FormLayout& layout, std::size_t index, const captu
   Rect row = layout.field(flag ? "" : label, height);
   Rect place = row.cut_left(control);
   place.y1 = place.y0 + ui.px(flag ? 20 : size::kControl);
-  std::string value = option_value(choice, option);
+  std::string value = plan::option_value(choice, option);
   const std::string before = value;
-  const FormProblem* wrong = problem(FormField::option, index, option.name);
+  const plan::FormProblem* wrong = problem(plan::FormField::option, index, option.name);
   if (!shows_problem(wrong, value)) wrong = nullptr;
   if (flag) {
     bool on = value == "on";
@@ -451,7 +554,7 @@ void ConnectForm::draw_option(FormLayout& layout, std::size_t index, const captu
     if (typed.focused && !nags_) wrong = nullptr;  // the frame and the foot say it
   }
   if (value != before) {
-    set_option(choice, option, value);
+    plan::set_option(choice, option, value);
     kinds_chosen_ = true;
   }
   if (fits) {
@@ -467,7 +570,7 @@ void ConnectForm::draw_option(FormLayout& layout, std::size_t index, const captu
 void ConnectForm::draw_limits(FormLayout& layout) {
   Ui& ui = layout.ui();
   Rect row = layout.field("Stop after");
-  const FormProblem* wrong = problem(FormField::stop_after);
+  const plan::FormProblem* wrong = problem(plan::FormField::stop_after);
   const TextInputResult typed = text_input(ui, id("stop_after"), row.cut_left(ui.px(100)), form_.stop_after,
                                            {.placeholder = "no limit", .mono = true, .error = wrong != nullptr});
   row.cut_left(ui.px(12));
@@ -475,16 +578,16 @@ void ConnectForm::draw_limits(FormLayout& layout) {
   if (wrong != nullptr && (nags_ || !typed.focused)) layout.hint(wrong->text, Colour::error);
   Rect name = layout.field("Name");
   name.x1 = std::min(name.x1, name.x0 + ui.px(360));
-  const std::string placeholder = title_of_plan(plan_of(form_, facts_));
+  const std::string placeholder = plan::title_of_plan(plan::plan_of(form_, facts_));
   text_input(ui, id("name"), name, form_.name, {.placeholder = placeholder});
 }
 
 // The user's configurations at the head of the form: choose, name, rename, copy, delete.
 
 void ConnectForm::draw_configurations(Ui& ui, const Rect& area) {
-  Configurations& known = workspace_.configurations();
-  const Configuration* current = known.find(configuration_);
-  const bool changed = current != nullptr && !(form_of(current->plan, {workspace_.known_kinds(), {}}) == form_);
+  plan::Configurations& known = workspace_.configurations();
+  const plan::Configuration* current = known.find(configuration_);
+  const bool changed = current != nullptr && !(plan::form_of(current->plan, {workspace_.known_kinds(), {}}) == form_);
   const std::string value = current == nullptr ? "new" : shown(configuration_) + (changed ? " \xe2\x80\xa2" : "");
   const DropdownOptions look{.label = "Configuration: ", .flat = true};
   Rect place = area.middle(ui.px(size::kControl));
@@ -502,7 +605,7 @@ void ConnectForm::draw_configurations(Ui& ui, const Rect& area) {
 
   std::vector<MenuItem> items;
   for (std::size_t i = 0; i < known.list().size(); ++i) {
-    const ConfigurationName& name = known.list()[i].name;
+    const plan::ConfigurationName& name = known.list()[i].name;
     const bool new_project = i > 0 && known.list()[i - 1].name.project != name.project;
     items.push_back({.id = kChoose + std::to_string(i),
                      .label = shown(name),
@@ -518,7 +621,7 @@ void ConnectForm::draw_configurations(Ui& ui, const Rect& area) {
 }
 
 void ConnectForm::run_configuration_item(const std::string& item) {
-  Configurations& known = workspace_.configurations();
+  plan::Configurations& known = workspace_.configurations();
   Result<void> done;
   if (item.starts_with(kChoose)) {
     show(known.list()[std::stoul(item.substr(std::string_view(kChoose).size()))]);
@@ -530,7 +633,7 @@ void ConnectForm::run_configuration_item(const std::string& item) {
   } else if (item == "rename") {
     ask_for_name(Naming::rename, configuration_);
   } else if (item == "duplicate") {
-    const ConfigurationName copy = known.free_name(configuration_);
+    const plan::ConfigurationName copy = known.free_name(configuration_);
     done = known.duplicate(configuration_, copy);
     if (done) configuration_ = copy;
   } else if (item == "delete") {
@@ -539,12 +642,12 @@ void ConnectForm::run_configuration_item(const std::string& item) {
   if (!done) workspace_.notify(Severity::error, done.message());
 }
 
-void ConnectForm::ask_for_name(Naming why, ConfigurationName suggestion) {
+void ConnectForm::ask_for_name(Naming why, plan::ConfigurationName suggestion) {
   naming_ = why;
   naming_opens_ = true;
   naming_problem_.clear();
   new_name_ = std::move(suggestion);
-  if (new_name_.empty()) new_name_.name = title_of_plan(plan_of(form_, facts_));
+  if (new_name_.empty()) new_name_.name = plan::title_of_plan(plan::plan_of(form_, facts_));
 }
 
 void ConnectForm::draw_naming(Ui& ui) {
@@ -557,7 +660,6 @@ void ConnectForm::draw_naming(Ui& ui) {
     if (!opens) naming_ = Naming::none;
     return;
   }
-  FocusScope keyboard(ui, id("naming"));
   FormLayout layout(ui, modal.body());
   const auto name = text_input(ui, id("naming.name"), layout.field("Name"), new_name_.name, {.focus_now = opens});
   const auto project =
@@ -591,8 +693,8 @@ void ConnectForm::draw_naming(Ui& ui) {
 }
 
 bool ConnectForm::finish_naming() {
-  Configurations& known = workspace_.configurations();
-  const Result<void> done = naming_ == Naming::save ? known.save({new_name_, plan_of(form_, facts_)})
+  plan::Configurations& known = workspace_.configurations();
+  const Result<void> done = naming_ == Naming::save ? known.save({new_name_, plan::plan_of(form_, facts_)})
                                                     : known.rename(configuration_, new_name_);
   if (!done) {
     naming_problem_ = done.message();
@@ -604,4 +706,4 @@ bool ConnectForm::finish_naming() {
   return true;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::connect

@@ -1,8 +1,9 @@
 #include "app/connect/start_page.h"
 
 #include "app/system/system_files.h"
+#include "core/base/text.h"
 
-namespace accelscope::app {
+namespace accelscope::app::connect {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -75,15 +76,15 @@ void draw_figures(Ui& ui, SessionCells& cells, const SessionRow& session) {
     draw_text(ui, cells.verdict.cut_right(text_width(ui, TextStyle::mono, count)), count, figure);
   }
   const bool is_wrong = !session.is_fine && session.warnings == 0;
-  const char* sign = session.is_fine ? icon::kCheckCircle : icon::kWarning;
+  const char* sign = session.is_fine ? icon::kCheckCircle : is_wrong ? icon::kError : icon::kWarning;
   const Colour colour = session.is_fine ? Colour::ok : is_wrong ? Colour::error : Colour::warning_line;
   if (session.remark.empty() || is_wrong) draw_icon(ui, cells.verdict.cut_right(ui.px(22)), sign, ui.colour(colour));
 }
 
 constexpr float kWordsRow = 30, kEditRow = 36, kHintRow = 28, kEmptyHeight = 160, kLibrarySearch = 240;
 constexpr std::string_view kLibraryMenu = "library.menu";
-constexpr std::array kOrders = {LibraryOrder::name, LibraryOrder::device, LibraryOrder::work, LibraryOrder::events,
-                                LibraryOrder::when};
+constexpr std::array kOrders = {library::LibraryOrder::name, library::LibraryOrder::device, library::LibraryOrder::work,
+                                library::LibraryOrder::events, library::LibraryOrder::when};
 
 // Of some, the chosen one; at most those that fit. True when another was chosen.
 bool choose_word(Ui& ui, std::string_view name, Rect& row, const std::vector<std::string>& words, std::string& chosen) {
@@ -101,11 +102,11 @@ bool choose_word(Ui& ui, std::string_view name, Rect& row, const std::vector<std
   return changed;
 }
 
-SessionRow row_of(const LibraryEntry& entry) {
+SessionRow row_of(const library::LibraryEntry& entry) {
   SessionRow row{.title = entry.name,
                  .tags = entry.tags,
-                 .below = shorten_home(entry.path, home_directory(process_environment())),
-                 .when = format_when(entry.when_unix_s(), unix_now())};
+                 .below = system::shorten_home(entry.path, system::home_directory(system::process_environment())),
+                 .when = persist::format_when(entry.when_unix_s(), persist::unix_now())};
   for (const std::string& word : {entry.project, entry.configuration}) {
     if (!word.empty()) row.tags.insert(row.tags.begin(), word);
   }
@@ -125,7 +126,7 @@ SessionRow row_of(const LibraryEntry& entry) {
     row.work = row.events = "–";
     return row;
   }
-  const Headline& head = entry.headline;
+  const workspace::Headline& head = entry.headline;
   row.device = head.device;
   row.work = head.work_ns > 0 ? format_duration(head.work_ns) : "–";
   row.events = format_count(head.events);
@@ -137,7 +138,7 @@ SessionRow row_of(const LibraryEntry& entry) {
 }
 
 // A session in a tab reads its file, and would write into one that is elsewhere.
-bool refuse_open(Workspace& workspace, const std::string& path) {
+bool refuse_open(workspace::Workspace& workspace, const std::string& path) {
   for (std::size_t i = 0; i < workspace.tab_count(); ++i) {
     if (workspace.tab(i).path != path) continue;
     workspace.notify(Severity::warning, path + ": is open; close its tab first", path);
@@ -146,7 +147,7 @@ bool refuse_open(Workspace& workspace, const std::string& path) {
   return false;
 }
 
-void forget_recent(Workspace& workspace, const std::string& path) {
+void forget_recent(workspace::Workspace& workspace, const std::string& path) {
   if (Result<void> forgotten = workspace.recent().forget(path); !forgotten)
     workspace.notify(Severity::warning, forgotten.message());
 }
@@ -161,14 +162,16 @@ struct Door {
   const char* name;
   const char* icon;
   const char* title;
+  const char* brief;  // where there is less room
   const char* hint;
   const char* key;
   const char* command;
 };
 constexpr std::array kDoors = {
-    Door{"start.open", icon::kFolderOpen, "Open a file or folder", "A session, or any known trace", "Ctrl+O", "open"},
-    Door{"start.connect", icon::kPlug, "Connect to a device", "An agent on its host", "Ctrl+K", "connect"},
-    Door{"start.demo", icon::kPlay, "Try the demo", "Simulated; needs no hardware", "", "demo"},
+    Door{"start.open", icon::kFolderOpen, "Open a file or folder", "Open", "A session, or any known trace", "Ctrl+O",
+         "open"},
+    Door{"start.connect", icon::kPlug, "Connect to a device", "Connect", "An agent on its host", "Ctrl+K", "connect"},
+    Door{"start.demo", icon::kPlay, "Try the demo", "Demo", "Simulated; needs no hardware", "", "demo"},
 };
 
 }  // namespace
@@ -192,13 +195,15 @@ int draw_session_head(Ui& ui, std::string_view name, const Rect& row, const Sess
                .colour = sorted ? Colour::text1 : Colour::text2,
                .align = i < kFirstFigure ? Align::left : Align::right});
     if (!head.can_sort) continue;
-    if (interact(ui, std::string(name) + ".head." + std::to_string(i), place).clicked) clicked = static_cast<int>(i);
+    if (interact(ui, std::string(name) + ".head." + std::to_string(i), place, {.label = title}).clicked)
+      clicked = static_cast<int>(i);
   }
   return clicked;
 }
 
 Interaction draw_session_row(Ui& ui, std::string_view name, const Rect& row, const SessionRow& session) {
-  const Interaction response = interact(ui, name, row);
+  const Interaction response =
+      interact(ui, name, row, {.group = name.substr(0, name.find('.', name.find('.') + 1)), .label = session.title});
   const bool chosen = session.is_chosen;
   if (chosen || response.hovered) fill(ui, row, ui.colour(chosen ? Colour::accent_bg : Colour::bg3));
   if (chosen) fill(ui, {row.x0, row.y0, row.x0 + ui.px(size::kAccentLine), row.y1}, ui.colour(Colour::accent));
@@ -214,8 +219,8 @@ Interaction draw_session_row(Ui& ui, std::string_view name, const Rect& row, con
   return response;
 }
 
-void LibraryView::draw(Ui& ui, Library& library, Workspace& workspace, const PanelActions& actions, Rect head,
-                       Rect area) {
+void LibraryView::draw(Ui& ui, library::Library& library, workspace::Workspace& workspace,
+                       const panels::PanelActions& actions, Rect head, Rect area) {
   const Parts parts{ui, library, workspace, actions};
   if (!library.scanned()) library.scan_once();
   text_input(ui, "library.search", head.cut_right(ui.px(kLibrarySearch)).middle(ui.px(size::kControl)), intent_.text,
@@ -255,10 +260,10 @@ void LibraryView::draw_folders(const Parts& parts, Rect row) {
   if (button_right(ui, "library.add", row, add, size::kSmallControl)) add_folder(parts);
   row.cut_right(ui.px(8));
   std::optional<std::string> gone;
-  const std::string home = home_directory(process_environment());
+  const std::string home = system::home_directory(system::process_environment());
   for (std::size_t i = 0; i < parts.library.folders().size(); ++i) {
     const std::string& folder = parts.library.folders()[i];
-    const std::string label = shorten_home(folder, home);
+    const std::string label = system::shorten_home(folder, home);
     const ChipOptions options{
         .label = label, .closable = true, .accent = false, .tooltip = "Listed; the cross takes it off the list"};
     const float width = chip_width(ui, options);
@@ -284,11 +289,11 @@ void LibraryView::draw_words(const Parts& parts, Rect row) {
   }
 }
 
-void LibraryView::begin_edit(Edit edit, const LibraryEntry& entry) {
+void LibraryView::begin_edit(Edit edit, const library::LibraryEntry& entry) {
   edit_ = edit;
   edit_begins_ = true;
   edited_path_ = entry.path;
-  edit_text_ = edit == Edit::title ? entry.name : edit == Edit::tags ? join_tags(entry.tags) : entry.project;
+  edit_text_ = edit == Edit::title ? entry.name : edit == Edit::tags ? library::join_tags(entry.tags) : entry.project;
 }
 
 void LibraryView::draw_edit(const Parts& parts, Rect row) {
@@ -327,16 +332,17 @@ void LibraryView::end_edit(const Parts& parts, const std::string& text) {
     case Edit::none:
       return;
     case Edit::title:
-      return parts.library.change("Renaming", [path, text] { return set_title(path, text); });
+      return parts.library.change("Renaming", [path, text] { return library::set_title(path, text); });
     case Edit::tags:
-      return parts.library.change("Tagging", [path, text] { return set_tags(path, split_tags(text)); });
+      return parts.library.change("Tagging",
+                                  [path, text] { return library::set_tags(path, library::split_tags(text)); });
     case Edit::project:
-      return parts.library.change("Changing the project", [path, text] { return set_project(path, text); });
+      return parts.library.change("Changing the project", [path, text] { return library::set_project(path, text); });
     case Edit::erase:
       if (refuse_open(parts.workspace, path)) return;
       chosen_.erase(path);
       return parts.library.change(
-          "Deleting", [path] { return delete_session(path); },
+          "Deleting", [path] { return library::delete_session(path); },
           [&workspace = parts.workspace, path] { forget_recent(workspace, path); });
   }
 }
@@ -344,7 +350,7 @@ void LibraryView::end_edit(const Parts& parts, const std::string& text) {
 void LibraryView::draw_rows(const Parts& parts, const Rect& whole) {
   Ui& ui = parts.ui;
   Rect area = whole;
-  const std::vector<const LibraryEntry*>& rows = parts.library.matching(intent_);
+  const std::vector<const library::LibraryEntry*>& rows = parts.library.matching(intent_);
   if (rows.empty()) {
     const Rect place = area.cut_top(std::min(area.height(), ui.px(kEmptyHeight)));
     if (!parts.library.scanned()) {
@@ -369,7 +375,7 @@ void LibraryView::draw_rows(const Parts& parts, const Rect& whole) {
   const int clicked =
       draw_session_head(ui, "library", list.cut_top(ui.px(size::kTableHead)),
                         {.when = "Saved", .can_sort = true, .sorted_by = order, .descending = intent_.descending});
-  const std::vector<const LibraryEntry*> shown = rows;
+  const std::vector<const library::LibraryEntry*> shown = rows;
   {
     ScrollArea scroll(ui, "library.rows", list, static_cast<float>(shown.size()) * ui.px(size::kSessionRow));
     Rect content = scroll.content();
@@ -381,17 +387,18 @@ void LibraryView::draw_rows(const Parts& parts, const Rect& whole) {
   }
   cursor_moved_ = false;
   if (clicked < 0) return;
-  const LibraryOrder wanted_order = kOrders[static_cast<std::size_t>(clicked)];
-  const bool is_text = wanted_order == LibraryOrder::name || wanted_order == LibraryOrder::device;
+  const library::LibraryOrder wanted_order = kOrders[static_cast<std::size_t>(clicked)];
+  const bool is_text = wanted_order == library::LibraryOrder::name || wanted_order == library::LibraryOrder::device;
   intent_.descending = intent_.order == wanted_order ? !intent_.descending : !is_text;
   intent_.order = wanted_order;
 }
 
-void LibraryView::draw_row(const Parts& parts, const Rect& place, std::size_t index, const LibraryEntry& entry) {
+void LibraryView::draw_row(const Parts& parts, const Rect& place, std::size_t index,
+                           const library::LibraryEntry& entry) {
   Ui& ui = parts.ui;
   SessionRow row = row_of(entry);
   row.is_chosen = chosen_.contains(entry.path);
-  if (const BackgroundJob* job = parts.library.importing(entry.path); job != nullptr) {
+  if (const session::BackgroundJob* job = parts.library.importing(entry.path); job != nullptr) {
     const std::string share = job->progress().share_text;
     row.remark = share.empty() ? "importing" : "importing, " + share;
   } else if (parts.library.is_importing(entry.path)) {
@@ -416,7 +423,7 @@ void LibraryView::draw_row(const Parts& parts, const Rect& place, std::size_t in
 }
 
 void LibraryView::open_chosen(const Parts& parts) {
-  for (const LibraryEntry* entry : std::vector(parts.library.matching(intent_))) {
+  for (const library::LibraryEntry* entry : std::vector(parts.library.matching(intent_))) {
     if (!chosen_.contains(entry->path)) continue;
     entry->is_session ? parts.workspace.open(entry->path) : parts.library.import(entry->path, {});
   }
@@ -424,7 +431,7 @@ void LibraryView::open_chosen(const Parts& parts) {
 
 void LibraryView::take_keys(const Parts& parts) {
   Ui& ui = parts.ui;
-  const std::vector<const LibraryEntry*>& rows = parts.library.matching(intent_);
+  const std::vector<const library::LibraryEntry*>& rows = parts.library.matching(intent_);
   if (ui.typing() || ui.keyboard_focus().by_keyboard || rows.empty()) return;
   const int step = (ui.pressed(Key::down) ? 1 : 0) - (ui.pressed(Key::up) ? 1 : 0);
   if (step != 0) {
@@ -442,10 +449,10 @@ void LibraryView::take_keys(const Parts& parts) {
 }
 
 void LibraryView::draw_menu(const Parts& parts) {
-  const std::vector<const LibraryEntry*>& rows = parts.library.matching(intent_);
+  const std::vector<const library::LibraryEntry*>& rows = parts.library.matching(intent_);
   const auto found = std::ranges::find_if(rows, [&](const auto* each) { return each->path == menu_path_; });
   if (found == rows.end()) return;
-  const LibraryEntry& entry = **found;
+  const library::LibraryEntry& entry = **found;
   const bool changes = entry.is_session && entry.problem.empty();
   const std::string open_label = chosen_.size() > 1 ? fmt::format("Open {} sessions", chosen_.size())
                                  : entry.is_session ? "Open"
@@ -473,7 +480,7 @@ void LibraryView::draw_menu(const Parts& parts) {
                                             path = entry.path](const std::string& folder) {
       if (refuse_open(workspace, path)) return;
       auto move = [path, folder]() -> Result<void> {
-        const auto moved = move_session(path, folder);
+        const auto moved = library::move_session(path, folder);
         return moved ? Result<void>() : Result<void>(moved.error());
       };
       library.change("Moving", std::move(move), [&workspace, path] { forget_recent(workspace, path); });
@@ -481,8 +488,10 @@ void LibraryView::draw_menu(const Parts& parts) {
   }
 }
 
-void StartPage::draw(Ui& ui, Workspace& workspace, Library& library, ConnectForm* form, const Rect& area,
-                     const PanelActions& actions) {
+constexpr float kLeastHeight = 360;  // units: title, doors and some sessions
+
+void StartPage::draw(Ui& ui, workspace::Workspace& workspace, library::Library& library, ConnectForm* form,
+                     const Rect& area, const panels::PanelActions& actions) {
   fill(ui, area, ui.colour(Colour::bg2));
   Rect rest = area.inset(ui.px(kMargin), ui.px(24));
   form_seen_ = form != nullptr && area.width() >= ui.px(kLeastWithForm);
@@ -501,20 +510,31 @@ void StartPage::draw(Ui& ui, Workspace& workspace, Library& library, ConnectForm
     inside.cut_bottom(ui.px(4));
     form->draw(ui, head, inside, actions.inform);
   }
+  std::optional<ScrollArea> scroll;  // at 300 % a small window has no room for it all
+  if (rest.height() < ui.px(kLeastHeight)) {
+    scroll.emplace(ui, "start.scroll", rest, ui.px(kLeastHeight));
+    rest = scroll->content();
+    rest.cut_right(ui.px(12));
+  }
   Rect title = rest.cut_top(ui.px(32));
   title.cut_left(draw_text(ui, title, "Accelscope", {.style = TextStyle::display}) + ui.px(16));
   draw_text(ui, title, "Profiles of AI accelerators, from a device or a file", {.colour = Colour::text3});
   rest.cut_top(ui.px(16));
-  draw_doors(ui, rest.cut_top(ui.px(kDoorHeight)), actions.run);
+  draw_doors(ui, rest, actions.run);
   rest.cut_top(ui.px(20));
   draw_recoverable(ui, workspace, rest);
   draw_sessions(ui, workspace, library, rest, actions);
 }
 
-void StartPage::draw_doors(Ui& ui, Rect area, const std::function<void(std::string_view)>& run) {
-  const float gap = ui.px(kDoorGap);
+// From the top of the page; as high as the longest of their texts needs.
+void StartPage::draw_doors(Ui& ui, Rect& page, const std::function<void(std::string_view)>& run) {
+  const float gap = ui.px(kDoorGap), line = ui.px(16);
   const float width =
-      (area.width() - gap * (static_cast<float>(kDoors.size()) - 1)) / static_cast<float>(kDoors.size());
+      (page.width() - gap * (static_cast<float>(kDoors.size()) - 1)) / static_cast<float>(kDoors.size());
+  float hint = line;
+  for (const Door& door : kDoors)
+    hint = std::max(hint, paragraph_height(ui, TextStyle::small, door.hint, width - 2 * ui.px(14), line));
+  Rect area = page.cut_top(ui.px(kDoorHeight) + hint - line);
   for (const Door& door : kDoors) {
     const Rect card = area.cut_left(width);
     area.cut_left(gap);
@@ -523,22 +543,27 @@ void StartPage::draw_doors(Ui& ui, Rect area, const std::function<void(std::stri
     outline(ui, card, ui.colour(response.hovered ? Colour::accent : Colour::line2), size::kCardRadius);
     if (response.hovered) set_cursor(Cursor::response);
     Rect inside = card.inset(ui.px(14), ui.px(10));
-    Rect head = inside.cut_top(inside.height() / 2);
+    Rect head = inside.cut_top(ui.px(kDoorHeight - 20) / 2);
     draw_icon(ui, head.cut_left(ui.px(20)), door.icon, ui.colour(Colour::accent), TextStyle::icon16);
     head.cut_left(ui.px(8));
+    const bool whole = text_width(ui, TextStyle::heading, door.title) <= head.width();
+    const char* title = whole ? door.title : door.brief;
     const float key_width = text_width(ui, TextStyle::mono_small, door.key);
-    if (text_width(ui, TextStyle::heading, door.title) + ui.px(8) + key_width <=
-        head.width()) {  // the menus tell it too
+    if (text_width(ui, TextStyle::heading, title) + ui.px(8) + key_width <= head.width()) {  // the menus tell it too
       draw_text(ui, head.cut_right(key_width), door.key, kMonoHintRight);
     }
-    draw_text(ui, head, door.title, {.style = TextStyle::heading});
-    draw_text(ui, inside, door.hint, kLabelText);
+    draw_text(ui, head, title, {.style = TextStyle::heading});
+    if (hint > line) {
+      draw_paragraph(ui, inside, door.hint, kLabelText, line);
+    } else {
+      draw_text(ui, inside, door.hint, kLabelText);
+    }
     if (response.clicked) run(door.command);
   }
 }
 
 // Captures that a former run of the viewer could not finish come first: they are in no file yet.
-void StartPage::draw_recoverable(Ui& ui, Workspace& workspace, Rect& area) {
+void StartPage::draw_recoverable(Ui& ui, workspace::Workspace& workspace, Rect& area) {
   std::optional<std::size_t> recovered;
   std::optional<std::size_t> discarded;
   for (std::size_t i = 0; i < workspace.recoverable().size(); ++i) {
@@ -566,7 +591,8 @@ void StartPage::draw_recoverable(Ui& ui, Workspace& workspace, Rect& area) {
     inside.cut_left(ui.px(8));
     Rect lines = inside.inset(0, ui.px(4));
     draw_text(ui, lines.cut_top(lines.height() / 2),
-              "Unfinished capture of " + format_when(left.begun_unix_s, unix_now()), {.style = TextStyle::heading});
+              "Unfinished capture of " + persist::format_when(left.begun_unix_s, persist::unix_now()),
+              {.style = TextStyle::heading});
     draw_text(ui, lines, recoverable_text(left), kLabelText);
   }
   if (!workspace.recoverable().empty()) area.cut_top(ui.px(10));
@@ -576,14 +602,14 @@ void StartPage::draw_recoverable(Ui& ui, Workspace& workspace, Rect& area) {
 
 // The figures first: what is long may be cut.
 std::string recoverable_text(const capture::client::Recoverable& left) {
-  std::string places;
-  for (const std::string& place : left.plan.places) places += (places.empty() ? "" : ", ") + place;
+  const std::string places = joined(left.plan.places);
   const std::string events = left.events > 0 ? format_count(left.events) + " events, " : std::string();
   const std::string name = left.title == places || left.title.empty() ? "" : left.title + " ";
   return events + format_bytes(left.bytes) + ": " + name + "from " + places;
 }
 
-void StartPage::draw_sessions(Ui& ui, Workspace& workspace, Library& library, Rect area, const PanelActions& actions) {
+void StartPage::draw_sessions(Ui& ui, workspace::Workspace& workspace, library::Library& library, Rect area,
+                              const panels::PanelActions& actions) {
   Rect head = area.cut_top(ui.px(32));
   constexpr std::array<Segment, 2> kLists = {
       {{.label = "Recent sessions"}, {.label = "Library", .tooltip = "The sessions of your folders"}}};
@@ -597,7 +623,7 @@ void StartPage::draw_sessions(Ui& ui, Workspace& workspace, Library& library, Re
   }
 }
 
-void StartPage::draw_recent(Ui& ui, Workspace& workspace, Rect head, Rect area,
+void StartPage::draw_recent(Ui& ui, workspace::Workspace& workspace, Rect head, Rect area,
                             const std::function<void(std::string_view)>& run) {
   const bool any = !workspace.recent().list().empty();
   if (any) {
@@ -615,7 +641,7 @@ void StartPage::draw_recent(Ui& ui, Workspace& workspace, Rect head, Rect area,
     if (action == 1) run("demo");
     return;
   }
-  const std::vector<const RecentSession*> rows = workspace.recent().matching(filter_, project_);
+  const std::vector<const persist::RecentSession*> rows = workspace.recent().matching(filter_, project_);
   if (rows.empty()) {
     if (empty_state(ui, "start.none", area.cut_top(std::min(area.height(), ui.px(160))), icon::kSearch,
                     "No session matches \"" + filter_ + "\".", "Show all")) {
@@ -681,13 +707,13 @@ void StartPage::move_cursor(Ui& ui, std::size_t rows) {
   cursor_moved_ = true;
 }
 
-bool StartPage::draw_recent_row(Ui& ui, const Rect& place, std::size_t index, const RecentSession& session) {
+bool StartPage::draw_recent_row(Ui& ui, const Rect& place, std::size_t index, const persist::RecentSession& session) {
   SessionRow row{.title = session.title,
-                 .below = shorten_home(session.path, home_directory(process_environment())),
+                 .below = system::shorten_home(session.path, system::home_directory(system::process_environment())),
                  .device = session.device,
                  .work = session.work_ns > 0 ? format_duration(session.work_ns) : "–",
                  .events = format_count(session.events),
-                 .when = format_when(session.opened_unix_s, unix_now()),
+                 .when = persist::format_when(session.opened_unix_s, persist::unix_now()),
                  .warnings = session.warnings,
                  .is_fine = session.warnings == 0,
                  .is_chosen = cursor_ == index};
@@ -699,4 +725,4 @@ bool StartPage::draw_recent_row(Ui& ui, const Rect& place, std::size_t index, co
   return response.double_clicked;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::connect

@@ -8,7 +8,7 @@
 #include "app/library/library.h"
 #include "app/panels/panel.h"
 
-namespace accelscope::app {
+namespace accelscope::app::connect {
 
 // The library on the start page: folders of sessions with search, tags and projects; sessions are opened, several at
 // once, renamed, tagged, moved and deleted, and profiles are imported in the background.
@@ -46,8 +46,8 @@ render::Interaction draw_session_row(render::Ui& ui, std::string_view name, cons
 class LibraryView {
  public:
   // The head's row holds what stands left of the search field already.
-  void draw(render::Ui& ui, Library& library, Workspace& workspace, const PanelActions& actions, render::Rect head,
-            render::Rect area);
+  void draw(render::Ui& ui, library::Library& library, workspace::Workspace& workspace,
+            const panels::PanelActions& actions, render::Rect head, render::Rect area);
 
  private:
   // What is typed of a session, above the list.
@@ -55,23 +55,23 @@ class LibraryView {
 
   struct Parts {
     render::Ui& ui;
-    Library& library;
-    Workspace& workspace;
-    const PanelActions& actions;
+    library::Library& library;
+    workspace::Workspace& workspace;
+    const panels::PanelActions& actions;
   };
   void draw_folders(const Parts& parts, render::Rect row);
   void draw_words(const Parts& parts, render::Rect row);
   void draw_edit(const Parts& parts, render::Rect row);
   void end_edit(const Parts& parts, const std::string& text);
   void draw_rows(const Parts& parts, const render::Rect& area);
-  void draw_row(const Parts& parts, const render::Rect& row, std::size_t index, const LibraryEntry& entry);
+  void draw_row(const Parts& parts, const render::Rect& row, std::size_t index, const library::LibraryEntry& entry);
   void draw_menu(const Parts& parts);
-  void begin_edit(Edit edit, const LibraryEntry& entry);
+  void begin_edit(Edit edit, const library::LibraryEntry& entry);
   void open_chosen(const Parts& parts);
   void take_keys(const Parts& parts);
   void add_folder(const Parts& parts) const;
 
-  Library::Intent intent_;
+  library::Library::Intent intent_;
   std::set<std::string> chosen_;  // paths
   std::optional<std::size_t> cursor_;
   bool cursor_moved_ = false;
@@ -84,24 +84,25 @@ class LibraryView {
 class StartPage {
  public:
   // form: null while it is shown elsewhere.
-  void draw(render::Ui& ui, Workspace& workspace, Library& library, ConnectForm* form, const render::Rect& area,
-            const PanelActions& actions);
+  void draw(render::Ui& ui, workspace::Workspace& workspace, library::Library& library, ConnectForm* form,
+            const render::Rect& area, const panels::PanelActions& actions);
 
   // The form stood on the page when it was drawn last.
   [[nodiscard]] bool form_seen() const noexcept { return form_seen_; }
   void left() noexcept { form_seen_ = false; }  // another tab is in front
 
  private:
-  void draw_doors(render::Ui& ui, render::Rect area, const std::function<void(std::string_view)>& run);
-  void draw_sessions(render::Ui& ui, Workspace& workspace, Library& library, render::Rect area,
-                     const PanelActions& actions);
-  void draw_recent(render::Ui& ui, Workspace& workspace, render::Rect head, render::Rect area,
+  void draw_doors(render::Ui& ui, render::Rect& page, const std::function<void(std::string_view)>& run);
+  void draw_sessions(render::Ui& ui, workspace::Workspace& workspace, library::Library& library, render::Rect area,
+                     const panels::PanelActions& actions);
+  void draw_recent(render::Ui& ui, workspace::Workspace& workspace, render::Rect head, render::Rect area,
                    const std::function<void(std::string_view)>& run);
 
-  void draw_recoverable(render::Ui& ui, Workspace& workspace, render::Rect& area);
+  void draw_recoverable(render::Ui& ui, workspace::Workspace& workspace, render::Rect& area);
   void draw_projects(render::Ui& ui, const std::vector<std::string>& projects, render::Rect row);
   // True when the session is to be opened.
-  bool draw_recent_row(render::Ui& ui, const render::Rect& row, std::size_t index, const RecentSession& session);
+  bool draw_recent_row(render::Ui& ui, const render::Rect& row, std::size_t index,
+                       const persist::RecentSession& session);
   void move_cursor(render::Ui& ui, std::size_t rows);
 
   bool form_seen_ = false;
@@ -117,4 +118,4 @@ class StartPage {
 // "mlp_fwd from trn1-07:7420, 3,210,448 events, 96.1 MiB"
 [[nodiscard]] std::string recoverable_text(const capture::client::Recoverable& left);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::connect

@@ -12,10 +12,10 @@
 #include "core/base/format.h"
 #include "core/base/text.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 namespace {
 
-std::string named_tracks_text(const Snapshot& snapshot, const Finding& finding) {
+std::string named_tracks_text(const Snapshot& snapshot, const analysis::Finding& finding) {
   constexpr std::size_t kNamed = 4;
   std::string text;
   for (std::size_t i = 0; i < std::min(kNamed, finding.tracks.size()); ++i) {
@@ -26,14 +26,14 @@ std::string named_tracks_text(const Snapshot& snapshot, const Finding& finding) 
   return text;
 }
 
-std::string_view counted_word(const Finding& finding) {
+std::string_view counted_word(const analysis::Finding& finding) {
   if (finding.rule->of_gaps) return finding.count == 1 ? "gap" : "gaps";
   if (finding.rule->of_device || finding.first == kNoEvent) return "items";
   return finding.count == 1 ? "event" : "events";
 }
 
 // Mending both saves little more than mending one.
-std::string same_time_text(const Finding& finding) {
+std::string same_time_text(const analysis::Finding& finding) {
   std::string text;
   for (const std::string& each : finding.same_as) text += (text.empty() ? "As \"" : "\", \"") + each;
   return text.empty() ? "" : text + "\": mending both saves little more than mending one";
@@ -41,12 +41,12 @@ std::string same_time_text(const Finding& finding) {
 
 }  // namespace
 
-std::string counted_text(const Finding& finding) {
+std::string counted_text(const analysis::Finding& finding) {
   return fmt::format("{} {}", format_count(finding.count), counted_word(finding));
 }
 
-std::vector<FindingField> finding_fields(const Snapshot& snapshot, const Finding& finding) {
-  const AdviceRule& rule = *finding.rule;
+std::vector<FindingField> finding_fields(const Snapshot& snapshot, const analysis::Finding& finding) {
+  const analysis::AdviceRule& rule = *finding.rule;
   const TimeRange range = finding.events.range.value_or(finding.places.front().range);
   return {
       {"Why", std::string(rule.explanation)},
@@ -58,15 +58,16 @@ std::vector<FindingField> finding_fields(const Snapshot& snapshot, const Finding
                                               : std::string(rule.cost)},
       {"As a what-if", finding.change},
       {"Rests on", fmt::format("{} on {}, {}", counted_text(finding), named_tracks_text(snapshot, finding),
-                               range_text(static_cast<double>(range.begin_ns), static_cast<double>(range.end_ns)))},
+                               format_range(static_cast<double>(range.begin_ns), static_cast<double>(range.end_ns)))},
       {"Told from",
        finding.reported == rule.condition ? fmt::format("{} ({})", finding.reported, rule.source) : finding.reported},
       {"Read more", std::string(rule.page)}};
 }
 
-std::string nothing_found_text(const Advice& advice, bool filtered) {
-  if (!advice.judged.empty()) return judged_text(advice) + ", and none found anything that costs much time.";
-  if (filtered) return "Nothing that passes the filter can be judged by a rule: " + unjudged_text(advice) + ".";
+std::string nothing_found_text(const analysis::Advice& advice, bool filtered) {
+  if (!advice.judged.empty()) return analysis::judged_text(advice) + ", and none found anything that costs much time.";
+  if (filtered)
+    return "Nothing that passes the filter can be judged by a rule: " + analysis::unjudged_text(advice) + ".";
   return "No rule could be judged: record engines, DMA queues or streams of a device.";
 }
 
@@ -89,24 +90,27 @@ bool tells_of_python(const Snapshot& snapshot) {
          });
 }
 
-Result<std::string> verdict_text(const QueryContext& query, const TimeRange& range, const Dependencies* dependencies) {
-  auto active = TRY(find_active_stretch(query));
+Result<std::string> verdict_text(const QueryContext& query, const TimeRange& range,
+                                 const analysis::Dependencies* dependencies) {
+  auto active = TRY(analysis::find_active_stretch(query));
   if (active) {
     *active = {std::max(active->begin_ns, range.begin_ns), std::min(active->end_ns, range.end_ns)};
   }
-  const auto lines = TRY(source_lines(query, range));
-  const Verdict verdict = TRY(session_verdict(query, active, *lines));
+  const auto lines = TRY(analysis::source_lines(query, range));
+  const analysis::Verdict verdict = TRY(analysis::session_verdict(query, active, *lines));
   EventFilter filter;
   if (range != TimeRange{}) filter.range = range;
-  const auto advice = TRY(find_advice(query, filter, dependencies));
-  const Finding* const error = reported_error(*advice);
-  const Finding* const costliest = costliest_finding(*advice);
+  const auto advice = TRY(analysis::find_advice(query, filter, dependencies));
+  const analysis::Finding* const error = analysis::reported_error(*advice);
+  const analysis::Finding* const costliest = analysis::costliest_finding(*advice);
   const std::string text = verdict.text();
-  const auto is_said = [&text](const Finding& finding) { return text.find(finding.headline) != std::string::npos; };
+  const auto is_said = [&text](const analysis::Finding& finding) {
+    return text.find(finding.headline) != std::string::npos;
+  };
   const bool tells = costliest != nullptr && costliest->saving_ns > 0 && !is_said(*costliest) &&
                      (!verdict.cause_range || verdict.cause_range->length_ns() < costliest->saving_ns);
   return (error == nullptr || is_said(*error) ? "" : error->headline + "; ") + text +
-         (tells ? "; " + advice_text(*advice) : "");
+         (tells ? "; " + analysis::advice_text(*advice) : "");
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

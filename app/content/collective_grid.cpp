@@ -9,18 +9,18 @@
 
 #include "core/base/format.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 namespace {
 
 constexpr double kRampEnd = 0.995;
 constexpr double kTellingRatio = 1.02;
 
-[[nodiscard]] std::string place_of(const CollectiveRank& rank) {
+[[nodiscard]] std::string place_of(const analysis::CollectiveRank& rank) {
   return rank.host.empty() || rank.host == rank.name ? rank.name : fmt::format("{} ({})", rank.name, rank.host);
 }
 
 [[nodiscard]] std::string with_capital(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z' && text.starts_with("rank ")) text[0] = 'R';
+  if (text.starts_with("rank ")) text[0] = 'R';
   return text;
 }
 
@@ -34,21 +34,21 @@ std::size_t CollectiveGrid::column_of(std::size_t instance) const noexcept {
   return column;
 }
 
-std::int64_t measured_ns(const CollectiveInstance& instance, const CollectiveCell& cell,
+std::int64_t measured_ns(const analysis::CollectiveInstance& instance, const analysis::CollectiveCell& cell,
                          CollectiveMeasure measure) noexcept {
   switch (measure) {
     case CollectiveMeasure::duration:
       return std::max<std::int64_t>(0, cell.end_ns - std::max(instance.transfer_begin_ns, cell.arrival_ns));
     case CollectiveMeasure::wait:
-      return Collectives::wait_ns(instance, cell);
+      return analysis::Collectives::wait_ns(instance, cell);
     default:
       return cell.arrival_ns - instance.first_arrival_ns;
   }
 }
 
-std::shared_ptr<const CollectiveGrid> make_collective_grid(std::shared_ptr<const CollectivesReport> report,
+std::shared_ptr<const CollectiveGrid> make_collective_grid(std::shared_ptr<const analysis::CollectivesReport> report,
                                                            CollectiveMeasure measure, std::size_t most) {
-  const Collectives& all = *report->of;
+  const analysis::Collectives& all = *report->of;
   const std::size_t ranks = all.ranks.size();
   CollectiveGrid grid;
   grid.columns = std::min(report->instances.size(), most);
@@ -62,13 +62,13 @@ std::shared_ptr<const CollectiveGrid> make_collective_grid(std::shared_ptr<const
     const auto [first, last] = grid.instances(column);
     grid.chosen[column] = static_cast<std::uint32_t>(first);
     for (std::size_t i = first; i < last; ++i) {
-      const CollectiveInstance& instance = all.instances[report->instances[i]];
+      const analysis::CollectiveInstance& instance = all.instances[report->instances[i]];
       const auto skew = static_cast<float>(instance.skew_ns());
       if (skew > grid.skews[column]) {
         grid.skews[column] = skew;
         grid.chosen[column] = static_cast<std::uint32_t>(i);
       }
-      for (const CollectiveCell& cell : all.cells_of(instance)) {
+      for (const analysis::CollectiveCell& cell : all.cells_of(instance)) {
         const std::size_t at = column * ranks + cell.rank;
         float& value = grid.values[at];
         if (cell.hidden && !grid.dimmed[at]) continue;  // what is shown counts alone
@@ -95,35 +95,36 @@ std::shared_ptr<const CollectiveGrid> make_collective_grid(std::shared_ptr<const
   return std::make_shared<const CollectiveGrid>(std::move(grid));
 }
 
-std::shared_ptr<const ShownOperation> shown_operation(const CollectivesReport& report, std::size_t number) {
-  const Collectives& all = *report.of;
+std::shared_ptr<const session::ShownOperation> shown_operation(const analysis::CollectivesReport& report,
+                                                               std::size_t number) {
+  const analysis::Collectives& all = *report.of;
   const std::uint32_t index = report.instances[number];
-  const CollectiveInstance& instance = all.instances[index];
-  ShownOperation shown;
+  const analysis::CollectiveInstance& instance = all.instances[index];
+  session::ShownOperation shown;
   const auto noise = instance.count < 2 ? std::nullopt : all.noise_ns(instance.last_rank, instance.second_rank);
   const std::int64_t alone = instance.last_arrival_ns - instance.second_last_ns;
   const bool is_reported = noise && static_cast<double>(alone) > *noise;
   shown.title = fmt::format("#{} first in", index);
-  if (is_reported) shown.skew = "skew " + format_duration(static_cast<double>(instance.skew_ns()));
+  if (is_reported) shown.skew = "skew " + format_duration(instance.skew_ns());
   shown.first_arrival_ns = instance.first_arrival_ns;
   shown.last_arrival_ns = instance.last_arrival_ns;
-  for (const CollectiveCell& cell : all.cells_of(instance)) {
+  for (const analysis::CollectiveCell& cell : all.cells_of(instance)) {
     if (cell.set_by_ns != 0) shown.one_clock = false;
     shown.parts.push_back({cell.event, cell.arrival_ns + cell.set_by_ns,
                            std::clamp(instance.transfer_begin_ns, cell.arrival_ns, cell.end_ns) + cell.set_by_ns,
                            cell.end_ns + cell.set_by_ns, is_reported && cell.rank == instance.last_rank});
   }
   if (instance.count < 2) shown.one_clock = false;
-  return std::make_shared<const ShownOperation>(std::move(shown));
+  return std::make_shared<const session::ShownOperation>(std::move(shown));
 }
 
-std::vector<std::vector<DurationTick>> duration_ticks(const CollectivesReport& report) {
-  const Collectives& all = *report.of;
-  std::vector<const CollectiveFigures*> figures(all.kinds.size(), nullptr);
-  for (const CollectiveFigures& each : report.kinds) figures[each.kind] = &each;
+std::vector<std::vector<DurationTick>> duration_ticks(const analysis::CollectivesReport& report) {
+  const analysis::Collectives& all = *report.of;
+  std::vector<const analysis::CollectiveFigures*> figures(all.kinds.size(), nullptr);
+  for (const analysis::CollectiveFigures& each : report.kinds) figures[each.kind] = &each;
   std::vector<std::map<int, bool>> steps(all.kinds.size());  // of each kind, whether an outlier is there
-  const auto add = [&](const CollectiveInstance& instance) {
-    const CollectiveFigures* of = figures[instance.kind];
+  const auto add = [&](const analysis::CollectiveInstance& instance) {
+    const analysis::CollectiveFigures* of = figures[instance.kind];
     if (of == nullptr || of->max_ns <= 0) return;
     const double share = static_cast<double>(instance.duration_ns()) / static_cast<double>(of->max_ns);
     steps[instance.kind][static_cast<int>(std::lround(share * DurationTick::kSteps))] |=
@@ -138,23 +139,23 @@ std::vector<std::vector<DurationTick>> duration_ticks(const CollectivesReport& r
   return ticks;
 }
 
-std::optional<std::size_t> number_of(const CollectivesReport& report, std::uint32_t instance) {
+std::optional<std::size_t> number_of(const analysis::CollectivesReport& report, std::uint32_t instance) {
   const auto found = std::lower_bound(report.instances.begin(), report.instances.end(), instance);
   if (found == report.instances.end() || *found != instance) return std::nullopt;
   return static_cast<std::size_t>(found - report.instances.begin());
 }
 
-std::optional<std::size_t> instance_with(const CollectivesReport& report, EventId event) {
-  const Collectives& all = *report.of;
+std::optional<std::size_t> instance_with(const analysis::CollectivesReport& report, EventId event) {
+  const analysis::Collectives& all = *report.of;
   for (std::size_t i = 0; i < report.instances.size(); ++i) {
-    for (const CollectiveCell& cell : all.cells_of(all.instances[report.instances[i]])) {
+    for (const analysis::CollectiveCell& cell : all.cells_of(all.instances[report.instances[i]])) {
       if (cell.event == event) return i;
     }
   }
   return std::nullopt;
 }
 
-std::vector<std::uint32_t> ranks_to_compare(const CollectivesReport& report, std::size_t most) {
+std::vector<std::uint32_t> ranks_to_compare(const analysis::CollectivesReport& report, std::size_t most) {
   const auto& ranks = report.of->ranks;
   std::vector<std::uint32_t> present;
   for (std::uint32_t r = 0; r < ranks.size(); ++r) {
@@ -168,8 +169,8 @@ std::vector<std::uint32_t> ranks_to_compare(const CollectivesReport& report, std
   return {chosen.begin(), chosen.end()};
 }
 
-StragglerText straggler_text(const CollectivesReport& report, const Snapshot& snapshot) {
-  const Collectives& all = *report.of;
+StragglerText straggler_text(const analysis::CollectivesReport& report, const Snapshot& snapshot) {
+  const analysis::Collectives& all = *report.of;
   if (all.present() < 2) {
     return {"One rank is in the session: who came late cannot be told.",
             "Open the profiles of all ranks at once, or their folder, to see who waited for whom."};
@@ -179,15 +180,15 @@ StragglerText straggler_text(const CollectivesReport& report, const Snapshot& sn
                         std::min(report.range.end_ns, snapshot.end_ns)};
   if (!report.straggler) {
     std::int64_t waited = 0;
-    for (const RankLateness& each : report.ranks) waited += each.others_waited_ns;
+    for (const analysis::RankLateness& each : report.ranks) waited += each.others_waited_ns;
     const std::string reported =
         report.below_noise == report.compared
             ? std::string("Every difference is below the residual of the clocks.")
-            : fmt::format("Waits for the last to come cost {} together.", format_duration(static_cast<double>(waited)));
+            : fmt::format("Waits for the last to come cost {} together.", format_duration(waited));
     return {"No rank is a straggler.", reported};
   }
-  const CollectiveRank& rank = all.ranks[*report.straggler];
-  const RankLateness& late = report.ranks[*report.straggler];
+  const analysis::CollectiveRank& rank = all.ranks[*report.straggler];
+  const analysis::RankLateness& late = report.ranks[*report.straggler];
   const auto waited = static_cast<double>(late.others_waited_ns);
   const auto length = static_cast<double>(range.length_ns());
   return {
@@ -197,10 +198,10 @@ StragglerText straggler_text(const CollectivesReport& report, const Snapshot& sn
                   format_duration(waited), format_share(length > 0 ? waited / length : 0), format_duration(length))};
 }
 
-std::string cause_text(const LateCause& cause, const Snapshot& snapshot) {
+std::string cause_text(const analysis::LateCause& cause, const Snapshot& snapshot) {
   std::string text;
   if (cause.name != 0 && (cause.ratio == 0 || cause.ratio > kTellingRatio)) {
-    const std::string more = format_duration(static_cast<double>(cause.excess_ns));
+    const std::string more = format_duration(cause.excess_ns);
     const std::string_view name = snapshot.strings->text(cause.name);
     text = cause.ratio > 0
                ? fmt::format("{} takes {:.2f} times as long as on the others, {} more", name, cause.ratio, more)
@@ -208,9 +209,9 @@ std::string cause_text(const LateCause& cause, const Snapshot& snapshot) {
   }
   if (cause.throttled_ns > cause.others_throttled_ns) {
     text += fmt::format("{}throttled for {} more", text.empty() ? "" : "; ",
-                        format_duration(static_cast<double>(cause.throttled_ns - cause.others_throttled_ns)));
+                        format_duration(cause.throttled_ns - cause.others_throttled_ns));
   }
   return text;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

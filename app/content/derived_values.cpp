@@ -7,7 +7,7 @@
 
 #include "core/base/format.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 namespace {
 
 // A power of two, so that zooming changes it rarely.
@@ -29,8 +29,8 @@ namespace {
 }
 
 [[nodiscard]] Result<std::shared_ptr<const DerivedValues::Answer>> add_up(const QueryContext& query,
-                                                                          const DerivedCounters& counters,
-                                                                          const DerivedInput& input,
+                                                                          const rows::DerivedCounters& counters,
+                                                                          const analysis::DerivedInput& input,
                                                                           const TimeRange& range, std::int64_t step) {
   auto answer = std::make_shared<DerivedValues::Answer>();
   answer->range = range;
@@ -38,7 +38,7 @@ namespace {
   const auto stretches = static_cast<std::size_t>(range.length_ns() / step);
   for (const auto& counter : counters) {
     if (!input.serves(*counter)) continue;
-    auto values = TRY(derived_values(query, *counter, input, range, stretches));
+    auto values = TRY(analysis::derived_values(query, *counter, input, range, stretches));
     answer->values.emplace(counter->key, std::move(values));
   }
   return std::shared_ptr<const DerivedValues::Answer>(std::move(answer));
@@ -68,19 +68,20 @@ void DerivedValues::note_highest() {
   }
 }
 
-void DerivedValues::want(SessionAnalysis& analysis, const Snapshot& snapshot, const DerivedCounters& counters,
-                         const render::TimeView& view, double stretch_pixels) {
+void DerivedValues::want(session::SessionAnalysis& analysis, const Snapshot& snapshot,
+                         const rows::DerivedCounters& counters, const render::TimeView& view, double stretch_pixels) {
   waits_ = false;
   if (counters.empty()) return retained_.drop();
   const auto any = [&](auto is) { return std::any_of(counters.begin(), counters.end(), is); };
-  const bool wants_work = any([](const auto& counter) { return counter->kind == DerivedCounter::Kind::mfu; });
+  const bool wants_work = any([](const auto& counter) { return counter->kind == analysis::DerivedCounter::Kind::mfu; });
   const bool wants_launches = any([](const auto& counter) { return counter->is_of_launches(); });
   const auto work = wants_work ? analysis.leaf_work() : nullptr;
   const auto launches = wants_launches ? analysis.launch_queues() : nullptr;
   waits_ = (wants_work && !work && analysis.leaf_work_pending()) ||
            (wants_launches && !launches && analysis.launch_queues_pending());
-  SessionAnalysis::Basis of = work ? analysis.made_of(analysis.leaf_work_state()) : SessionAnalysis::Basis{};
-  const SessionAnalysis::Basis of_launches = analysis.made_of(analysis.launch_queues_state());
+  session::SessionAnalysis::Basis of =
+      work ? analysis.made_of(analysis.leaf_work_state()) : session::SessionAnalysis::Basis{};
+  const session::SessionAnalysis::Basis of_launches = analysis.made_of(analysis.launch_queues_state());
   if (launches && of_launches.version < of.version) of = of_launches;
   const std::int64_t step = stretch_for(view, stretch_pixels);
   Question wanted{{}, shown(snapshot, view, view.span_ns() / 2, step), step, work != nullptr, launches != nullptr};
@@ -89,7 +90,7 @@ void DerivedValues::want(SessionAnalysis& analysis, const Snapshot& snapshot, co
     counters_[counter->key] = counter;
   }
   if (serves(wanted, shown(snapshot, view, 0, step))) wanted = retained_.key;
-  DerivedCounters asked;
+  rows::DerivedCounters asked;
   for (const std::string& key : wanted.keys) asked.push_back(counters_.at(key));
   const auto add = [asked, work, launches, range = wanted.range, step](const QueryContext& query) {
     return add_up(query, asked, {work.get(), launches.get()}, range, step);
@@ -99,13 +100,13 @@ void DerivedValues::want(SessionAnalysis& analysis, const Snapshot& snapshot, co
   if (found) note_highest();
 }
 
-const std::vector<float>* DerivedValues::values_of(const DerivedCounter& counter) const {
+const std::vector<float>* DerivedValues::values_of(const analysis::DerivedCounter& counter) const {
   if (!retained_.value) return nullptr;
   const auto found = retained_.value->values.find(counter.key);
   return found == retained_.value->values.end() ? nullptr : &found->second;
 }
 
-bool DerivedValues::strip(const DerivedCounter& counter, const render::TimeView& view,
+bool DerivedValues::strip(const analysis::DerivedCounter& counter, const render::TimeView& view,
                           render::CounterStrip& strip) const {
   const std::vector<float>* known = values_of(counter);
   if (known == nullptr) return false;
@@ -134,12 +135,12 @@ bool DerivedValues::strip(const DerivedCounter& counter, const render::TimeView&
   return true;
 }
 
-double DerivedValues::scale(const DerivedCounter& counter) const {
-  if (counter.kind == DerivedCounter::Kind::utilisation) return 1;
+double DerivedValues::scale(const analysis::DerivedCounter& counter) const {
+  if (counter.kind == analysis::DerivedCounter::Kind::utilisation) return 1;
   const auto found = highest_.find(counter.key);
   const double highest = found == highest_.end() ? 1 : static_cast<double>(found->second);
-  if (counter.kind == DerivedCounter::Kind::mfu) return std::min(1.0, round_step(std::max(highest, 0.001)));
+  if (counter.kind == analysis::DerivedCounter::Kind::mfu) return std::min(1.0, round_step(std::max(highest, 0.001)));
   return round_step(std::max(highest, 1.0));
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -15,7 +15,7 @@
 #include "render/timeline/counter_strip.h"
 #include "render/timeline/ruler.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
 class DerivedValues {
  public:
@@ -27,7 +27,7 @@ class DerivedValues {
   };
 
   // Once per frame, with the counters that are seen. `stretch_pixels`: no stretch is narrower.
-  void want(SessionAnalysis& analysis, const Snapshot& snapshot, const DerivedCounters& counters,
+  void want(session::SessionAnalysis& analysis, const Snapshot& snapshot, const rows::DerivedCounters& counters,
             const render::TimeView& view, double stretch_pixels);
   [[nodiscard]] bool pending() const noexcept { return retained_.task.valid() || waits_; }
   // Better values of the counter are to come: those of what came since, or the first.
@@ -35,11 +35,11 @@ class DerivedValues {
   [[nodiscard]] const Answer* answer() const noexcept { return retained_.value.get(); }
   [[nodiscard]] const std::string& error() const noexcept { return retained_.error; }
   // A strip of the counter for the view; empty until there are values. False while there are none.
-  [[nodiscard]] bool strip(const DerivedCounter& counter, const render::TimeView& view,
+  [[nodiscard]] bool strip(const analysis::DerivedCounter& counter, const render::TimeView& view,
                            render::CounterStrip& strip) const;
   // Value at the upper edge of the counter's row: the whole of a utilisation, and for others a round value above all
   // that were seen.
-  [[nodiscard]] double scale(const DerivedCounter& counter) const;
+  [[nodiscard]] double scale(const analysis::DerivedCounter& counter) const;
 
  private:
   struct Question {
@@ -51,14 +51,14 @@ class DerivedValues {
   };
   [[nodiscard]] bool serves(const Question& wanted, const TimeRange& seen) const;
   void note_highest();
-  [[nodiscard]] const std::vector<float>* values_of(const DerivedCounter& counter) const;
+  [[nodiscard]] const std::vector<float>* values_of(const analysis::DerivedCounter& counter) const;
 
-  SessionAnalysis::Retained<Answer, Question> retained_;
-  std::map<std::string, std::shared_ptr<const DerivedCounter>> counters_;  // those that were seen, by key
-  bool waits_ = false;                                                     // for what they are made of
-  std::map<std::string, float> highest_;                                   // seen so far, by key
-  std::shared_ptr<const Answer> noted_;                                    // the last that is in it
+  session::SessionAnalysis::Retained<Answer, Question> retained_;
+  std::map<std::string, std::shared_ptr<const analysis::DerivedCounter>> counters_;  // those that were seen, by key
+  bool waits_ = false;                                                               // for what they are made of
+  std::map<std::string, float> highest_;                                             // seen so far, by key
+  std::shared_ptr<const Answer> noted_;                                              // the last that is in it
   std::uint64_t noted_version_ = 0;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -5,10 +5,12 @@
 #include <cmath>
 
 #include "core/base/format.h"
+#include "core/base/text.h"
+#include "core/model/source_location.h"
 #include "core/names/name_forms.h"
 #include "core/names/short_names.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
 namespace {
 
@@ -20,14 +22,6 @@ DetailGroup& group_named(std::vector<DetailGroup>& groups, std::string_view titl
   if (found != groups.end()) return *found;
   groups.push_back({std::string(title), {}});
   return groups.back();
-}
-
-// "compute_op" -> "Compute op": a heading where the schema gives none.
-std::string title_of(std::string_view name) {
-  std::string title(name);
-  std::replace(title.begin(), title.end(), '_', ' ');
-  if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
-  return title;
 }
 
 void add_timing(const EventRecord& record, DetailGroup& timing) {
@@ -94,7 +88,8 @@ std::string explanation_of(const Schema& schema, const Column& column) {
 }
 
 std::string search_of_all_such(const Column& column, const FieldValue& value) {
-  constexpr std::array<std::string_view, 6> kShared = {"subgroup", "queue", "q_name", "hlo_name", "engine", "stream"};
+  constexpr std::array<std::string_view, 7> kShared = {"subgroup", "queue",  "q_name",        "hlo_name",
+                                                       "engine",   "stream", "loop_variables"};
   const auto* text = std::get_if<std::string>(&value);
   const bool shared = column.role == Role::layer || column.role == Role::tensor ||
                       std::find(kShared.begin(), kShared.end(), column.name) != kShared.end();
@@ -106,7 +101,7 @@ DetailField name_field(const Schema& schema, const std::string& name) {
   const std::string explanation = schema.name_explanation.empty()
                                       ? "What the event is called in \"" + schema.name + "\"."
                                       : schema.name_explanation;
-  DetailField field{title_of(schema.name_column), name, explanation, schema.name_column, {}};
+  DetailField field{capitalised(with_blanks(schema.name_column)), name, explanation, schema.name_column, {}};
   if (name.find('"') == std::string::npos) {
     field.look = FieldLook::such_link;
     field.search = "name=\"" + name + "\"";
@@ -115,11 +110,25 @@ DetailField name_field(const Schema& schema, const std::string& name) {
 }
 
 DetailField column_field(const Schema& schema, const Column& column, const FieldValue& value) {
-  DetailField field{column.title.empty() ? title_of(column.name) : column.title, field_text(column, value),
-                    explanation_of(schema, column), column.name, look_of(column, value)};
+  DetailField field{column.title.empty() ? capitalised(with_blanks(column.name)) : column.title,
+                    field_text(column, value), explanation_of(schema, column), column.name, look_of(column, value)};
   field.search = search_of_all_such(column, value);
   if (!field.search.empty()) field.look = FieldLook::such_link;
   return field;
+}
+
+// The frames of a stack beside the first one, which has a panel of its own: a field each that leads to its line.
+void add_frames(const Schema& schema, const Column& column, const std::string& text, DetailGroup& group) {
+  for (const std::string& line : split_lines(text)) {
+    const StackFrame frame = parse_stack_frame(line);
+    DetailField field{column.title, line, explanation_of(schema, column), column.name, FieldLook::plain};
+    if (frame.line > 0) {
+      field.value = frame.path + ":" + std::to_string(frame.line);
+      field.explanation = frame.function + ". " + field.explanation;
+      field.look = FieldLook::source_link;
+    }
+    group.fields.push_back(std::move(field));
+  }
 }
 
 bool has_value(const FieldValue& value) {
@@ -140,7 +149,7 @@ EventDetails describe_event(const EventRecord& record, const Snapshot& snapshot)
                        .begin_ns = record.begin_ns,
                        .end_ns = record.end_ns,
                        .groups = {},
-                       .operands = neuron::parse_operands(text_of_role(record, Role::operands)),
+                       .operands = analysis::neuron::parse_operands(text_of_role(record, Role::operands)),
                        .source = text_of_role(record, Role::source_location),
                        .stack = split_lines(text_of_role(record, Role::stack))};
   if (const TrackSnapshot* track = snapshot.find_track(record.lane->track)) details.track = track->track->name;
@@ -156,8 +165,10 @@ EventDetails describe_event(const EventRecord& record, const Snapshot& snapshot)
     }
     if (!has_value(record.fields[i])) {
       ++details.empty_fields;
-    } else if (column.role != Role::stack) {  // has its own panel
+    } else if (column.role != Role::stack) {
       group.fields.push_back(column_field(schema, column, record.fields[i]));
+    } else if (i != schema.find(Role::stack)) {
+      add_frames(schema, column, std::get<std::string>(record.fields[i]), group);
     }
   }
   std::erase_if(details.groups, [](const DetailGroup& group) { return group.fields.empty(); });
@@ -173,4 +184,4 @@ std::string details_text(const EventDetails& details) {
   return text;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -9,7 +9,7 @@
 #include "core/analysis/neuron/facts/operands.h"
 #include "core/scan/event_reader.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
 enum class FieldLook : std::uint8_t { plain, source_link, warning, such_link, operands };
 
@@ -36,7 +36,7 @@ struct EventDetails {
   std::int64_t begin_ns = 0, end_ns = 0;
   std::vector<DetailGroup> groups;  // Timing first; fields without a value are left out
   std::size_t empty_fields = 0;     // how many were
-  std::vector<neuron::Operand> operands;
+  std::vector<analysis::neuron::Operand> operands;
   std::string source;              // "file.py:33", "" if it names none
   std::vector<std::string> stack;  // innermost first
 };
@@ -46,4 +46,4 @@ struct EventDetails {
 // "Start\t1,986,695 ns" lines under group headings.
 [[nodiscard]] std::string details_text(const EventDetails& details);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

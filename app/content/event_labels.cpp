@@ -8,8 +8,9 @@
 
 #include "core/analysis/dependencies/wait_causes.h"
 #include "core/base/format.h"
+#include "core/base/text.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 namespace {
 
 // The longest that has at most so many characters.
@@ -21,9 +22,10 @@ namespace {
 }
 
 // What the event was held back by: "MATMUL", "DMA w1".
-[[nodiscard]] std::string cause_of(const EventRecord& event, const Dependencies* dependencies, EventReader& reader,
-                                   std::map<std::string, ShortNames, std::less<>>& names) {
-  const auto last = dependencies != nullptr ? last_predecessor(*dependencies, event.id, reader) : std::nullopt;
+[[nodiscard]] std::string cause_of(const EventRecord& event, const analysis::Dependencies* dependencies,
+                                   EventReader& reader, std::map<std::string, ShortNames, std::less<>>& names) {
+  const auto last =
+      dependencies != nullptr ? analysis::last_predecessor(*dependencies, event.id, reader) : std::nullopt;
   const auto before = last ? reader.read(last->source) : Result<EventRecord>(Error{"none"});
   if (!before || before->waits || before->lane->schema == nullptr) return stated_cause(event);
   const TrackSnapshot* track = reader.snapshot().find_track(before->lane->track);
@@ -80,12 +82,25 @@ std::string_view EventLabels::label(const render::WideSlice& slice, std::size_t 
   waits_seen_ = waits_seen_ || slice.waits;
   if (has_event_text(*lane->schema, slice.waits)) {
     const auto known = texts_.find(slice.id);
-    if (known != texts_.end() && !known->second.empty()) return longest_fitting(known->second, characters);
+    if (known != texts_.end() && !known->second.empty())
+      return fitting_or_cut(longest_fitting(known->second, characters), known->second.back(), characters);
     if (known == texts_.end() && wanted_.size() < kMostAsked) {
       wanted_.push_back(slice.id);
     }
   }
-  return names_[lane->schema->name].fitting(name, characters);
+  ShortNames& names = names_[lane->schema->name];
+  return fitting_or_cut(names.fitting(name, characters), names.forms(name).back(), characters);
+}
+
+// Where no form fits and there is room for some letters, the shortest one is cut.
+std::string_view EventLabels::fitting_or_cut(std::string_view fitting, const std::string& shortest,
+                                             std::size_t characters) {
+  constexpr std::size_t kFewest = 6;
+  if (!fitting.empty() || characters < kFewest || shortest.empty()) return fitting;
+  if (cut_.size() > kMostRetained) cut_.clear();
+  std::string& cut = cut_[{shortest, characters}];
+  if (cut.empty()) cut = std::string(utf8_front(shortest, characters - 1)) + "…";
+  return cut;
 }
 
 void EventLabels::take() {
@@ -96,7 +111,7 @@ void EventLabels::take() {
   for (const auto& [event, texts] : **found) texts_[event] = texts;
 }
 
-void EventLabels::end_frame(SessionAnalysis* analysis, bool grows) {
+void EventLabels::end_frame(session::SessionAnalysis* analysis, bool grows) {
   if (analysis == nullptr) return;
   const auto dependencies = grows || !waits_seen_ ? dependencies_ : analysis->dependencies();
   if (dependencies != dependencies_) {
@@ -112,7 +127,7 @@ void EventLabels::end_frame(SessionAnalysis* analysis, bool grows) {
 
 Result<std::shared_ptr<const EventLabels::Found>> EventLabels::read(const QueryContext& query,
                                                                     const std::vector<EventId>& events,
-                                                                    const Dependencies* dependencies) {
+                                                                    const analysis::Dependencies* dependencies) {
   EventReader reader(query.store, query.snapshot);
   std::map<std::string, ShortNames, std::less<>> names;
   auto found = std::make_shared<Found>();
@@ -190,8 +205,7 @@ std::vector<std::string> transfer_texts(const EventRecord& event, const std::vec
     for (const std::string& name : names) add(texts, name);
     return texts;
   }
-  std::string queue = text_of(event, kQueueType);
-  std::replace(queue.begin(), queue.end(), '_', ' ');
+  const std::string queue = with_blanks(text_of(event, kQueueType));
   add(texts, joined(direction.empty() ? queue : direction, size));
   add(texts, size);
   return texts;
@@ -221,4 +235,4 @@ std::string stated_cause(const EventRecord& event) {
   return operands->substr(at, end + 1 - at);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -13,7 +13,7 @@
 #include "core/scan/event_reader.h"
 #include "render/timeline/lane_painter.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
 class EventLabels final : public render::SliceLabels {
  public:
@@ -21,7 +21,7 @@ class EventLabels final : public render::SliceLabels {
   [[nodiscard]] std::string_view label(const render::WideSlice& slice, std::size_t characters) override;
   // Asks for what the frame missed. `analysis` may be null: then names are all there is. While a session grows waits
   // say what their own values do: to resolve its flows anew for every change would cost more than they tell.
-  void end_frame(SessionAnalysis* analysis, bool grows);
+  void end_frame(session::SessionAnalysis* analysis, bool grows);
   [[nodiscard]] bool pending() const noexcept { return task_.valid(); }
 
   // Of the table that the lane's events lie in; for whoever writes the same names beside the timeline.
@@ -37,20 +37,23 @@ class EventLabels final : public render::SliceLabels {
 
   void add_names();
   void take();
+  [[nodiscard]] std::string_view fitting_or_cut(std::string_view fitting, const std::string& shortest,
+                                                std::size_t characters);
   [[nodiscard]] const LaneSnapshot* lane_of_slice(const render::WideSlice& slice);
   [[nodiscard]] static Result<std::shared_ptr<const Found>> read(const QueryContext& query,
                                                                  const std::vector<EventId>& events,
-                                                                 const Dependencies* dependencies);
+                                                                 const analysis::Dependencies* dependencies);
 
   std::shared_ptr<const Snapshot> snapshot_;
   std::unordered_map<LaneNumber, const LaneSnapshot*> lanes_;  // of the snapshot
   std::map<std::string, ShortNames, std::less<>> names_;       // by table
   std::size_t next_lane_ = 0, next_total_ = 0;                 // whose names are compared next
   std::unordered_map<EventId, Texts> texts_;
+  std::map<std::pair<std::string, std::size_t>, std::string> cut_;  // forms that are longer than their slice has room
   std::vector<EventId> wanted_;
   bool waits_seen_ = false;
   Task<Result<std::shared_ptr<const Found>>> task_;
-  std::shared_ptr<const Dependencies> dependencies_;  // that the texts of waits were read with
+  std::shared_ptr<const analysis::Dependencies> dependencies_;  // that the texts of waits were read with
 };
 
 // What one event says on its slice beyond its name: a transfer its part of the tensor, direction and size; a wait what
@@ -72,4 +75,4 @@ class EventLabels final : public render::SliceLabels {
 // nothing.
 [[nodiscard]] std::string stated_cause(const EventRecord& event);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
@@ -13,58 +12,50 @@
 #include "core/base/text.h"
 #include "core/listing/terms.h"
 #include "core/model/column_spec.h"
-#include "core/model/unit.h"
 #include "core/names/short_names.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 namespace {
 
-FigureMark mark_of(const SessionMetric& metric) {
-  if (is_flagged(metric)) return FigureMark::flagged;
-  const auto difference = relative_difference(metric);
-  return difference && std::abs(*difference) > kExactMargin ? FigureMark::close : FigureMark::none;
+FigureMark mark_of(const analysis::SessionMetric& metric) {
+  if (analysis::is_flagged(metric)) return FigureMark::flagged;
+  const auto difference = analysis::relative_difference(metric);
+  return difference && std::abs(*difference) > analysis::kExactMargin ? FigureMark::close : FigureMark::none;
 }
 
-double value_of(const FigureRow& row) { return shown_value(*row.metric).value_or(0); }
+double value_of(const FigureRow& row) { return analysis::shown_value(*row.metric).value_or(0); }
 
 // Figures that cannot be compared come last.
 double distance_of(const FigureRow& row) {
-  const auto difference = relative_difference(*row.metric);
+  const auto difference = analysis::relative_difference(*row.metric);
   if (difference) return std::abs(*difference);
-  return is_flagged(*row.metric) ? HUGE_VAL : -1;
+  return analysis::is_flagged(*row.metric) ? HUGE_VAL : -1;
 }
 
 }  // namespace
 
-std::string amount_per_second(double amount, double ns, std::string_view unit) {
+std::string amount_per_second(double amount, double ns, Unit unit) {
   return format_value(ns > 0 ? amount / ns * 1e9 : 0, unit);
 }
 
-std::string exact_figure(double value, std::string_view unit) {
-  std::array<char, 32> digits{};
-  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-  const std::string number = error == std::errc{} ? std::string(digits.data(), end) : std::string("–");
-  return unit.empty() ? number : fmt::format("{} {}", number, unit);
-}
-
-std::string difference_text(const SessionMetric& metric) {
+std::string difference_text(const analysis::SessionMetric& metric) {
   if (!metric.value || !metric.vendor) return "";
-  const auto relative = relative_difference(metric);
+  const auto relative = analysis::relative_difference(metric);
   if (!relative) return "the file says 0";
   std::string text = fmt::format("{:+.2f} %", *relative * 100);
   if (text == "-0.00 %") text = "+0.00 %";
-  if (metric.margin > kExactMargin) text += fmt::format(" (±{:.2g} %)", metric.margin * 100);
+  if (metric.margin > analysis::kExactMargin) text += fmt::format(" (±{:.2g} %)", metric.margin * 100);
   return text;
 }
 
-std::vector<FigureRow> figure_rows(const std::vector<SessionMetric>& metrics, const std::string& filter,
+std::vector<FigureRow> figure_rows(const std::vector<analysis::SessionMetric>& metrics, const std::string& filter,
                                    FigureOrder order, bool descending) {
   std::set<std::string_view> devices;
-  for (const SessionMetric& metric : metrics) {
+  for (const analysis::SessionMetric& metric : metrics) {
     if (!metric.device.empty()) devices.insert(metric.device);
   }
   std::vector<FigureRow> rows;
-  for (const SessionMetric& metric : metrics) {
+  for (const analysis::SessionMetric& metric : metrics) {
     const std::string title = figure_title(metric.name);
     if (!matches_words(fmt::format("{} {} {} {}", metric.device, metric.group, metric.name, title), filter)) continue;
     FigureRow& row = rows.emplace_back();
@@ -75,7 +66,7 @@ std::vector<FigureRow> figure_rows(const std::vector<SessionMetric>& metrics, co
       row.group = fmt::format("{} · {}", metric.device.empty() ? "all" : metric.device, row.group);
     row.stated = metric.vendor ? format_value(*metric.vendor, metric.unit) : metric.vendor_text;
     if (metric.value) row.computed = format_value(*metric.value, metric.unit);
-    const std::optional<double> shown = shown_value(metric);
+    const std::optional<double> shown = analysis::shown_value(metric);
     row.shown = shown ? format_value(*shown, metric.unit) : row.stated;
     row.difference = difference_text(metric);
     row.mark = mark_of(metric);
@@ -83,7 +74,7 @@ std::vector<FigureRow> figure_rows(const std::vector<SessionMetric>& metrics, co
   if (order == FigureOrder::as_given) {
     constexpr std::size_t kOthers = ~std::size_t{0};
     std::map<std::string_view, std::size_t> places;  // of devices, in the order of their first figures
-    for (const SessionMetric& metric : metrics) {
+    for (const analysis::SessionMetric& metric : metrics) {
       if (!metric.device.empty()) places.try_emplace(metric.device, places.size());
     }
     places.try_emplace("", places.size());  // what is of the whole session says less
@@ -157,7 +148,7 @@ std::optional<EventFilter> events_of_row(const Snapshot& snapshot, std::string_v
     if (called == name || is_ring) filter.tracks.push_back(track.track->number);
   }
   if (filter.tracks.empty())
-    filter.terms.push_back({search_of_name(snapshot, {.text = std::string(name), .kind = {}}, {})});
+    filter.terms.push_back({listing::search_of_name(snapshot, {.text = std::string(name), .kind = {}}, {})});
   return filter;
 }
 
@@ -274,7 +265,7 @@ std::string figure_title(std::string_view name) {
     if (end > at) title += (title.empty() ? "" : " ") + spelt(name.substr(at, end - at));
     at = end + 1;
   }
-  if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
+  title = capitalised(std::move(title));
   return share ? title + ", share of time" : title;
 }
 
@@ -283,4 +274,4 @@ std::optional<std::size_t> key_place(std::string_view name) noexcept {
   return key == nullptr ? std::nullopt : std::optional(static_cast<std::size_t>(key - kKeyFigures.data()));
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

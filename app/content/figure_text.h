@@ -1,4 +1,4 @@
-// The rows of a table of figures (core/model/unit.h has how one of them is written): which, in what order, what stands
+// The rows of a table of figures (core/base/format.h has how one of them is written): which, in what order, what stands
 // in each cell. No drawing in here.
 #pragma once
 
@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "core/analysis/figures/metrics.h"
+#include "core/base/format.h"
 #include "core/model/event_filter.h"
 #include "core/store/snapshot.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
-[[nodiscard]] std::string amount_per_second(double amount, double ns, std::string_view unit);  // "28.12 TFLOP/s"
-[[nodiscard]] std::string exact_figure(double value, std::string_view unit);  // every digit: "3.8940199999999998e-07 s"
+[[nodiscard]] std::string amount_per_second(double amount, double ns, Unit unit);  // "28.12 TFLOP/s"
 
 enum class FigureMark : std::uint8_t {
   none,
@@ -23,7 +23,7 @@ enum class FigureMark : std::uint8_t {
 };
 
 struct FigureRow {
-  const SessionMetric* metric = nullptr;
+  const analysis::SessionMetric* metric = nullptr;
   std::string
       group;  // "nc1 · tensor engine"; the device where there are several; "key figures" of those that come first
   std::string title;  // for people, "Active time"; the metric has the vendor's name
@@ -36,11 +36,11 @@ enum class FigureOrder : std::uint8_t { as_given, by_name, by_value, by_differen
 
 // Rows of the metrics whose name, title, group or device has all words of the filter. The metrics must outlive them. As
 // given, but the key figures of every device come first: utilisation, time, bandwidth.
-[[nodiscard]] std::vector<FigureRow> figure_rows(const std::vector<SessionMetric>& metrics, const std::string& filter,
-                                                 FigureOrder order, bool descending);
+[[nodiscard]] std::vector<FigureRow> figure_rows(const std::vector<analysis::SessionMetric>& metrics,
+                                                 const std::string& filter, FigureOrder order, bool descending);
 
 // "-2.66 %" and, where it is more than 0.1 %, the margin: "-2.66 % (±3.2 %)". Empty where one of the two is missing.
-[[nodiscard]] std::string difference_text(const SessionMetric& metric);
+[[nodiscard]] std::string difference_text(const analysis::SessionMetric& metric);
 
 // The tables of a session whose rows have no time: what a file says of its program, its device and its run. And which
 // events a row speaks of.
@@ -70,4 +70,4 @@ struct FactTable {
 // The place of a key figure: utilisation, time, bandwidth; nothing for others.
 [[nodiscard]] std::optional<std::size_t> key_place(std::string_view name) noexcept;
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -8,13 +8,12 @@
 
 #include "app/content/source/text.h"
 #include "core/analysis/figures/metrics.h"
-#include "core/analysis/time/track_devices.h"
 #include "core/base/format.h"
 #include "core/listing/terms.h"
 #include "core/model/palette.h"
 #include "core/names/short_names.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 namespace {
 
 constexpr std::size_t kMostVisibleRows = 100;
@@ -40,8 +39,9 @@ std::string exact_share(std::int64_t ns, const TimeRange& range, const char* wha
 
 class ColumnMaker {
  public:
-  ColumnMaker(const Snapshot& snapshot, const SelectionSummary& summary, const RangeReport* report)
-      : snapshot_(snapshot), summary_(summary), kinds_(snapshot) {
+  ColumnMaker(const Snapshot& snapshot, const VisibleFacts& facts, const analysis::SelectionSummary& summary,
+              const analysis::RangeReport* report)
+      : snapshot_(snapshot), summary_(summary), kinds_(facts.kinds), devices_(facts.devices) {
     if (report != nullptr && report->activity->filter == summary.filter) report_ = report;
   }
 
@@ -62,16 +62,15 @@ class ColumnMaker {
       const std::vector<std::string>& forms = names.forms(each.name);
       row.text = forms.front();
       row.shorter.assign(forms.begin() + 1, forms.end());
-      row.value = format_duration(static_cast<double>(each.ns));
+      row.value = format_duration(each.ns);
       row.exact = fmt::format("{}\n{}", each.name, format_time_exact(each.ns));
-      if (each.count > 0)
-        row.exact += fmt::format(", {} {}", format_count(each.count), each.count == 1 ? "event" : "events");
-      if (each.bytes > 0) row.exact += ", " + format_bytes(static_cast<double>(each.bytes));
+      if (each.count > 0) row.exact += ", " + counted(each.count, "event");
+      if (each.bytes > 0) row.exact += ", " + format_bytes(each.bytes);
       row.bar = static_cast<double>(each.ns) / static_cast<double>(times.front().ns);
       if (colours) row.slot = palette_slot(each.name);
       if (each.selects) {
-        const SummaryRow named{.text = each.name, .kind = each.kind == nullptr ? "" : *each.kind};
-        row.search = search_of_name(snapshot_, named, summary_.names.rows);
+        const analysis::SummaryRow named{.text = each.name, .kind = each.kind == nullptr ? "" : *each.kind};
+        row.search = listing::search_of_name(snapshot_, named, summary_.names.rows);
       }
       column.rows.push_back(std::move(row));
     }
@@ -79,7 +78,7 @@ class ColumnMaker {
   void add_fact(VisibleColumn& column, std::string text, std::string value, std::string exact) {
     column.rows.push_back({.text = std::move(text), .value = std::move(value), .exact = std::move(exact)});
   }
-  void set_share(VisibleColumn& column, std::int64_t RangeActivity::*ns, const char* what) const {
+  void set_share(VisibleColumn& column, std::int64_t analysis::RangeActivity::*ns, const char* what) const {
     column.value = kBeingComputed;
     if (report_ == nullptr) return;
     column.value = share_of_range((*report_->activity).*ns, report_->activity->range);
@@ -87,9 +86,10 @@ class ColumnMaker {
   }
 
   // The names that are covered, each by the time that at least one of its events takes.
-  [[nodiscard]] std::vector<NamedTime> covered(const ActivityUnions::ByName& names, bool moves, bool repeats) const {
+  [[nodiscard]] std::vector<NamedTime> covered(const analysis::ActivityUnions::ByName& names, bool moves,
+                                               bool repeats) const {
     std::map<std::string_view, NamedTime> counted;
-    for (const SummaryRow& row : summary_.names.rows) {
+    for (const analysis::SummaryRow& row : summary_.names.rows) {
       if (row.waits || row.repeats != repeats || !is_device_work(row.work)) continue;
       if ((row.work == WorkKind::transfer) != moves) continue;
       NamedTime& time = counted.try_emplace(row.text, NamedTime{.kind = &row.kind}).first->second;
@@ -111,7 +111,7 @@ class ColumnMaker {
     VisibleColumn column{.kind = VisibleColumn::Kind::work, .title = "Device work, union"};
     column.empty = kinds_.any_device() ? "No device works in view." : "No device was recorded.";
     if (!kinds_.any_device()) return column;
-    set_share(column, &RangeActivity::working_ns, "At least one device computes");
+    set_share(column, &analysis::RangeActivity::working_ns, "At least one device computes");
     if (report_ == nullptr) {
       column.empty = kStillCounted;
       return column;
@@ -124,14 +124,17 @@ class ColumnMaker {
   VisibleColumn transfers() {
     const bool copies = !kinds_.any(WorkKind::transfer) || has_track("stream");
     VisibleColumn column{.kind = VisibleColumn::Kind::transfers, .title = copies ? "Copies, union" : "DMA, union"};
-    column.empty = kinds_.any(WorkKind::transfer) ? "No transfer in view." : "No transfers were recorded.";
+    column.empty = kinds_.any(WorkKind::transfer) ? "No transfer in view."
+                   : has_figure("host_to_device_bytes") || has_figure("device_to_host_bytes")
+                       ? "Transfers are calls of the host here, and counters of the devices."
+                       : "No transfers were recorded.";
     if (!kinds_.any(WorkKind::transfer)) return column;
-    set_share(column, &RangeActivity::transfer_ns, "Data is under way");
+    set_share(column, &analysis::RangeActivity::transfer_ns, "Data is under way");
     if (report_ == nullptr) {
       column.empty = kStillCounted;
       return column;
     }
-    const ActivityUnions& unions = report_->activity->unions;
+    const analysis::ActivityUnions& unions = report_->activity->unions;
     std::int64_t nameless_ns = 0, all_ns = 0;
     for (const auto& [name, ns] : unions.transfers) {
       const std::string_view text = snapshot_.strings->text(name);
@@ -150,7 +153,7 @@ class ColumnMaker {
 
   // Facts stand in sight, below the longest.
   void add_rates(VisibleColumn& column, std::int64_t copies_ns) {
-    const std::uint64_t moved = copied_bytes(snapshot_, summary_);
+    const std::uint64_t moved = analysis::copied_bytes(snapshot_, kinds_, summary_);
     if (moved == 0 || copies_ns <= 0) return;
     constexpr std::size_t kRoom = 3;
     std::vector<VisibleRow> rest;
@@ -172,10 +175,10 @@ class ColumnMaker {
 
   std::vector<NamedTime> queues() const {
     std::map<std::string_view, NamedTime> by_queue;
-    for (const SummaryTrack& each : summary_.tracks) {
+    for (const analysis::SummaryTrack& each : summary_.tracks) {
       const TrackSnapshot* track = snapshot_.find_track(each.track);
-      if (track == nullptr || work_kind_of(*track) != WorkKind::transfer) continue;
-      NamedTime& sum = by_queue[queue_of_ring(track->track->name)];
+      if (track == nullptr || analysis::work_kind_of(*track) != WorkKind::transfer) continue;
+      NamedTime& sum = by_queue[analysis::queue_of_ring(track->track->name)];
       sum.count += each.count;
       sum.bytes += each.bytes;
     }
@@ -192,22 +195,21 @@ class ColumnMaker {
   // Of all devices; cores that one is made of share it.
   [[nodiscard]] double memory_bandwidth() const {
     if (report_ == nullptr) return 0;
-    const TrackDevices devices(snapshot_);
-    std::vector<bool> counted(devices.count(), false);
-    for (const DeviceActivity& each : report_->activity->devices) {
-      for (std::size_t device = 0; device < devices.count(); ++device) {
-        if (devices.label(device) == each.device) counted[device] = true;
+    std::vector<bool> counted(devices_.count(), false);
+    for (const analysis::DeviceActivity& each : report_->activity->devices) {
+      for (std::size_t device = 0; device < devices_.count(); ++device) {
+        if (devices_.label(device) == each.device) counted[device] = true;
       }
     }
-    for (std::size_t device = 0; device < devices.count(); ++device) {
-      const bool whole = !devices.parts(device).empty();
-      for (const std::size_t part : devices.parts(device)) counted[part] = false;
+    for (std::size_t device = 0; device < devices_.count(); ++device) {
+      const bool whole = !devices_.parts(device).empty();
+      for (const std::size_t part : devices_.parts(device)) counted[part] = false;
       counted[device] = counted[device] || whole;
     }
     double sum = 0;
-    for (std::size_t device = 0; device < devices.count(); ++device) {
+    for (std::size_t device = 0; device < devices_.count(); ++device) {
       if (!counted[device]) continue;
-      sum += device_peaks(snapshot_, devices.label(device)).bandwidth;
+      sum += analysis::device_peaks(snapshot_, devices_.label(device)).bandwidth;
     }
     return sum;
   }
@@ -219,6 +221,10 @@ class ColumnMaker {
   [[nodiscard]] bool has_track(std::string_view kind) const {
     return std::any_of(snapshot_.tracks.begin(), snapshot_.tracks.end(),
                        [&](const TrackSnapshot& each) { return each.track->kind == kind; });
+  }
+
+  [[nodiscard]] bool has_figure(std::string_view name) const {
+    return std::ranges::any_of(snapshot_.metrics, [&](const Metric& each) { return each.name == name; });
   }
 
   [[nodiscard]] bool has_source_lines() const {
@@ -234,14 +240,14 @@ class ColumnMaker {
     column.empty = report_ == nullptr ? kStillCounted : "Nothing waits in view.";
     if (report_ == nullptr) return column;
     std::vector<NamedTime> times;
-    for (const WaitCause& cause : report_->waits.causes)
+    for (const analysis::WaitCause& cause : report_->waits.causes)
       times.push_back({cause.name, cause.wait_ns, cause.count, 0, false});
-    const RangeActivity& activity = *report_->activity;
+    const analysis::RangeActivity& activity = *report_->activity;
     for (const auto& [name, time] : activity.host.names) {
       if (time.wait_ns > 0) times.push_back({std::string(snapshot_.strings->text(name)), time.wait_ns});
     }
     if (has_track("stream") && kinds_.any(WorkKind::host)) {
-      for (const DeviceActivity& each : activity.devices) {
+      for (const analysis::DeviceActivity& each : activity.devices) {
         times.push_back({each.device + " idle", activity.range.length_ns() - each.active_ns(), 0, 0, false});
       }
     }
@@ -261,7 +267,7 @@ class ColumnMaker {
                    : has_source_lines()       ? "No host was recorded, and no line of source is in view."
                                               : "No host and no lines were recorded.";
     if (!kinds_.any(WorkKind::host)) return column;
-    set_share(column, &RangeActivity::host_ns, "At least one thread works");
+    set_share(column, &analysis::RangeActivity::host_ns, "At least one thread works");
     if (report_ == nullptr) {
       column.empty = kStillCounted;
       return column;
@@ -283,19 +289,20 @@ class ColumnMaker {
       column.empty = kStillCounted;
       return column;
     }
-    const std::vector<SummaryRow> own =
-        report_ == nullptr ? summary_.lines.rows
-                           : with_self_times(summary_.lines.rows, report_->activity->zone_lines, *snapshot_.strings);
-    for (const SummaryRow& row : own) {
+    const std::vector<analysis::SummaryRow> own =
+        report_ == nullptr
+            ? summary_.lines.rows
+            : analysis::with_self_times(summary_.lines.rows, report_->activity->zone_lines, *snapshot_.strings);
+    for (const analysis::SummaryRow& row : own) {
       if (row.busy_ns <= 0 || column.rows.size() >= kMostVisibleRows) continue;
       one_file = one_file && (file.empty() || file == path_of(row.text));
       file = path_of(row.text);
       VisibleRow shown;
       shown.text = row.text.substr(row.text.find_last_of("/\\") + 1);
-      shown.value = format_duration(static_cast<double>(row.busy_ns));
+      shown.value = format_duration(row.busy_ns);
       shown.exact = fmt::format("{}\n{}, {} events, without their waits", row.text, format_time_exact(row.busy_ns),
                                 format_count(row.count));
-      shown.search = search_of_line(row.text);
+      shown.search = listing::search_of_line(row.text);
       shown.detail = code_at(row.text);
       column.rows.push_back(std::move(shown));
     }
@@ -333,32 +340,31 @@ class ColumnMaker {
       column.value = kBeingComputed;
       return column;
     }
-    const MemoryInRange& memory = report_->memory;
+    const analysis::MemoryInRange& memory = report_->memory;
     if (memory.pools.empty()) return column;
-    const auto bytes = [](std::uint64_t count) { return format_bytes(static_cast<double>(count)); };
-    const MemoryInRange::Pool& first = memory.pools.front();
+    const analysis::MemoryInRange::Pool& first = memory.pools.front();
     column.title = first.name;
-    column.value = (first.estimated ? "≈" : "") + bytes(first.peak_bytes);
+    column.value = (first.estimated ? "≈" : "") + format_bytes(first.peak_bytes);
     column.exact = fmt::format("{}: {} B in use at the peak within view", first.name, format_count(first.peak_bytes));
-    if (first.capacity_bytes) column.exact += " of " + bytes(*first.capacity_bytes);
+    if (first.capacity_bytes) column.exact += " of " + format_bytes(*first.capacity_bytes);
     for (const auto& [tensor, size] : memory.tensors) {
       VisibleRow row;
       row.text = tensor;
-      row.value = bytes(size);
+      row.value = format_bytes(size);
       row.exact = fmt::format("{}\n{} B", tensor, format_count(size));
       row.bar = static_cast<double>(size) / static_cast<double>(memory.tensors.front().second);
       row.slot = palette_slot(tensor);
       column.rows.push_back(std::move(row));
     }
     std::vector<VisibleRow> pools;
-    for (const MemoryInRange::Pool& pool : memory.pools) {
+    for (const analysis::MemoryInRange::Pool& pool : memory.pools) {
       if (&pool == &first && !memory.tensors.empty()) continue;
       std::string exact = fmt::format("{}\n{} B at the peak within view", pool.name, format_count(pool.peak_bytes));
-      if (pool.capacity_bytes) exact += " of " + bytes(*pool.capacity_bytes);
+      if (pool.capacity_bytes) exact += " of " + format_bytes(*pool.capacity_bytes);
       // "GPU 0 memory Total Reserved" below "GPU 0 memory"
       const bool below = pool.name.starts_with(first.name + " ");
       pools.push_back({.text = below ? pool.name.substr(first.name.size() + 1) : pool.name,
-                       .value = bytes(pool.peak_bytes),
+                       .value = format_bytes(pool.peak_bytes),
                        .exact = std::move(exact)});
       if (pool.capacity_bytes && *pool.capacity_bytes > 0) {
         pools.back().bar =
@@ -372,15 +378,17 @@ class ColumnMaker {
   }
 
   const Snapshot& snapshot_;
-  const SelectionSummary& summary_;
-  const RangeReport* report_ = nullptr;
-  WorkKinds kinds_;
+  const analysis::SelectionSummary& summary_;
+  const analysis::RangeReport* report_ = nullptr;
+  const analysis::WorkKinds& kinds_;
+  const analysis::TrackDevices& devices_;
 };
 
 }  // namespace
 
-VisibleColumns visible_columns(const Snapshot& snapshot, const SelectionSummary& summary, const RangeReport* report) {
-  return ColumnMaker(snapshot, summary, report).run();
+VisibleColumns visible_columns(const Snapshot& snapshot, const VisibleFacts& facts,
+                               const analysis::SelectionSummary& summary, const analysis::RangeReport* report) {
+  return ColumnMaker(snapshot, facts, summary, report).run();
 }
 
 std::string columns_text(const VisibleColumns& columns, char separator) {
@@ -396,4 +404,4 @@ std::string columns_text(const VisibleColumns& columns, char separator) {
   return text;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

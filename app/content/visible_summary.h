@@ -14,8 +14,10 @@
 
 #include "core/analysis/figures/range_report.h"
 #include "core/analysis/selection/summary.h"
+#include "core/analysis/time/track_devices.h"
+#include "core/analysis/time/work_kind.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
 inline constexpr const char* kStillCounted = "Being added up.";  // of a column that has no rows yet
 
@@ -40,11 +42,19 @@ struct VisibleColumn {
 };
 using VisibleColumns = std::array<VisibleColumn, 5>;
 
+// What all columns of a session rest on, whatever is in view; `snapshot` must outlive it.
+struct VisibleFacts {
+  explicit VisibleFacts(const Snapshot& snapshot) : kinds(snapshot), devices(snapshot) {}
+  analysis::WorkKinds kinds;
+  analysis::TrackDevices devices;
+};
+
 // `report` may be null, or of another range while the one that is wanted is computed; what is not known yet says "...".
-[[nodiscard]] VisibleColumns visible_columns(const Snapshot& snapshot, const SelectionSummary& summary,
-                                             const RangeReport* report);
+[[nodiscard]] VisibleColumns visible_columns(const Snapshot& snapshot, const VisibleFacts& facts,
+                                             const analysis::SelectionSummary& summary,
+                                             const analysis::RangeReport* report);
 
 // All of it as text, one figure a line: column, name, ns or bytes.
 [[nodiscard]] std::string columns_text(const VisibleColumns& columns, char separator);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

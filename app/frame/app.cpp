@@ -3,17 +3,21 @@
 #include <cassert>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <sstream>
 
-#include "app/export/output_file.h"
-#include "app/export/session_export.h"
+#include "app/content/tab_titles.h"
 #include "app/frame/app_state.h"
+#include "app/output/output_file.h"
+#include "app/output/session_export.h"
 #include "app/session/analysis.h"
 #include "app/view/marker_sets.h"
 #include "app/view/record.h"
+#include "core/base/json.h"
+#include "core/names/short_names.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope::app {
+namespace accelscope::app::frame {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -46,15 +50,16 @@ bool all_places(std::string_view target, bool (*is_such)(std::string_view)) {
 
 // Range, selection and panels that were asked for when the program was started.
 void prepare_first_session(AppState& state) {
-  SessionTab* tab = state.tab();
-  if (tab == nullptr || !state.options.beside.empty() || !state.compare_base.expired()) return;
+  session::SessionTab* tab = state.tab();
+  if (tab == nullptr || !state.options.compared.empty() || !state.compared_with.expired()) return;
   if (std::exchange(state.first_session_prepared, true)) return;
   const AppOptions& options = state.options;
   for (const std::string& entry : options.panels) {
     const bool maximise = entry.ends_with('!');
     const std::string name = maximise ? entry.substr(0, entry.size() - 1) : entry;
     if (const auto panel = find_panel(name)) {
-      maximise ? state.layout.maximise(*panel) : state.layout.show(*panel);
+      state.layout.show(*panel);
+      if (maximise) state.layout.maximise(*panel);
     } else {
       state.workspace.notify(Severity::error, name + ": there is no such panel; see --list-panels");
     }
@@ -62,7 +67,7 @@ void prepare_first_session(AppState& state) {
   if (!options.view.empty()) go_to_link(state, options.view);
   if (!options.range.empty()) {
     const auto range =
-        parse_marker_range(options.range, {tab->snapshot->begin_ns, tab->snapshot->end_ns}, tab->markers);
+        view::parse_marker_range(options.range, {tab->snapshot->begin_ns, tab->snapshot->end_ns}, tab->markers);
     if (range) {
       tab->show({static_cast<double>(range->begin_ns), static_cast<double>(range->end_ns)});
     } else {
@@ -70,41 +75,89 @@ void prepare_first_session(AppState& state) {
     }
   }
   if (options.select) {
-    tab->events->when_known(EventIntent::selection, {*options.select}, [&state, tab, &options] {
+    tab->events->when_known(session::EventIntent::selection, {*options.select}, [&state, tab, &options] {
       const EventId event = *options.select;
       if (const std::string problem = tab->events->problem(event); !problem.empty()) {
         return state.workspace.notify(Severity::error, problem);
       }
       if (!options.panels.empty()) state.panels_of(*tab).noticed = event;  // those that were asked for stay in front
       tab->selected = event;
-      if (options.range.empty()) select_in_view(*tab, event);  // a range that was asked for stays
+      if (options.range.empty()) view::select_in_view(*tab, event);  // a range that was asked for stays
       state.timeline.reveal(*tab, event);
     });
   }
-  if (!options.search.empty()) tab->change([&](ViewChoices& choices) { choices.search = options.search; });
+  if (!options.search.empty()) tab->change([&](session::ViewChoices& choices) { choices.search = options.search; });
   if (!options.panels.empty()) {  // stay in front of what is selected
     state.panels_of(*tab).noticed = tab->selected;
     state.arranged_for = tab;
   }
 }
 
+// Of the session, or those of a comparison: their titles of at most so many characters, each told apart.
+std::string short_label(session::SessionTab& tab, const std::map<std::string, std::string>& titles) {
+  constexpr std::size_t kMostNamed = 3;
+  const std::vector<session::SessionTab*> all = session::sessions_of(tab);
+  std::string label;
+  for (std::size_t i = 0; i < std::min(all.size(), kMostNamed); ++i)
+    label += (label.empty() ? "" : " : ") + titles.at(session::own_title(*all[i]));
+  if (all.size() > kMostNamed) label += fmt::format(" + {}", all.size() - kMostNamed);
+  return label + (tab.modified ? " •" : "");
+}
+
+// Where the tabs have no room with whole titles: first without their devices, then with what all titles begin or end
+// with left out, then as long as there is room for, so that all of them are seen.
+void shorten_tabs(AppState& state, const Ui& ui, float room, std::size_t first, std::vector<Tab>& tabs) {
+  const auto fits = [&] { return tab_strip_width(ui, tabs) <= room; };
+  if (fits()) return;
+  workspace::Workspace& workspace = state.workspace;
+  for (Tab& tab : tabs) tab.detail.clear();
+  std::map<std::string, std::string> titles;
+  for (std::size_t i = 0; i < workspace.tab_count(); ++i)
+    for (const session::SessionTab* each : session::sessions_of(workspace.tab(i)))
+      titles[session::own_title(*each)] = "";
+  std::vector<std::string> whole;
+  for (const auto& [title, label] : titles) whole.push_back(title);
+  const auto shorten = [&](std::size_t characters) {
+    const std::vector<std::string> labels = content::titles_that_differ(whole, characters);
+    for (std::size_t i = 0; i < whole.size(); ++i) titles[whole[i]] = labels[i];
+    for (std::size_t i = first; i < tabs.size(); ++i) tabs[i].label = short_label(workspace.tab(i - first), titles);
+    return fits();
+  };
+  std::size_t least = content::kLeastTitle, most = 0;
+  for (const std::string& title : whole) most = std::max(most, character_count(title));
+  if (fits() || shorten(most)) return;
+  while (least < most) {
+    const std::size_t middle = (least + most + 1) / 2;
+    shorten(middle) ? least = middle : most = middle - 1;
+  }
+  shorten(least);
+}
+
 void draw_tabs(AppState& state, Ui& ui, const Rect& strip) {
-  Workspace& workspace = state.workspace;
+  const FocusPane pane(ui, kTabsPane.name, kTabsPane.order);
+  workspace::Workspace& workspace = state.workspace;
   std::vector<Tab> tabs;
   const bool start_open = workspace.start_page_open();
   if (start_open) {
     tabs.push_back({.name = "start", .label = "Start", .icon = icon::kStar, .closable = workspace.tab_count() > 0});
   }
   for (std::size_t i = 0; i < workspace.tab_count(); ++i) {
-    const SessionTab& tab = workspace.tab(i);
+    const session::SessionTab& tab = workspace.tab(i);
     tabs.push_back({.name = std::to_string(i),
                     .label = tab.title + (tab.modified ? " •" : ""),
                     .detail = tab.device,
-                    .icon = may_grow(tab) ? icon::kCircle
-                            : tab.beside  ? icon::kBalance
-                                          : icon::kChip,
+                    .icon = session::may_grow(tab) ? icon::kCircle
+                            : tab.beside.empty()   ? icon::kChip
+                                                   : icon::kBalance,
                     .closable = true,
                     .tooltip = tab.path.empty() ? "Not saved yet" : tab.path});
+  }
+  const std::vector<Tab> whole = tabs;
+  constexpr float kAddTab = 30;
+  shorten_tabs(state, ui, strip.width() - (workspace.tab_count() > 0 ? ui.px(kAddTab) : 0), start_open ? 1 : 0, tabs);
+  for (std::size_t i = 0; i < tabs.size(); ++i) {
+    if (tabs[i].label == whole[i].label && tabs[i].detail == whole[i].detail) continue;
+    tabs[i].tooltip = whole[i].label + (whole[i].detail.empty() ? "" : "  " + whole[i].detail) + "\n" + tabs[i].tooltip;
   }
   const std::size_t offset = start_open ? 1 : 0;
   std::optional<std::size_t> front = start_open ? std::optional<std::size_t>(0) : std::nullopt;
@@ -122,8 +175,8 @@ void forget_closed_tabs(AppState& state) {
   state.arranged_for = state.tab() == nullptr ? nullptr : state.arranged_for;
   std::erase_if(state.panels, [&](const auto& entry) {
     for (std::size_t i = 0; i < state.workspace.tab_count(); ++i) {
-      const SessionTab& tab = state.workspace.tab(i);
-      if (&tab == entry.first || tab.beside.get() == entry.first) return false;
+      const std::vector<session::SessionTab*> all = session::sessions_of(state.workspace.tab(i));
+      if (std::ranges::find(all, entry.first) != all.end()) return false;
     }
     return true;
   });
@@ -139,12 +192,12 @@ void finish_quitting(AppState& state) {
 
 }  // namespace
 
-std::vector<NamedPlace> dialog_places(Workspace& workspace) {
-  std::vector<NamedPlace> places = standard_places(process_environment());
-  for (const RecentSession& session : workspace.recent().list()) {
-    const std::string folder = parent_folder(session.path);
-    const bool known = std::ranges::any_of(places, [&](const NamedPlace& p) { return p.path == folder; });
-    if (!known && places.size() < 10) places.push_back({title_of_path(folder), folder});
+std::vector<system::NamedPlace> dialog_places(workspace::Workspace& workspace) {
+  std::vector<system::NamedPlace> places = system::standard_places(system::process_environment());
+  for (const persist::RecentSession& session : workspace.recent().list()) {
+    const std::string folder = system::parent_folder(session.path);
+    const bool known = std::ranges::any_of(places, [&](const system::NamedPlace& p) { return p.path == folder; });
+    if (!known && places.size() < 10) places.push_back({workspace::title_of_path(folder), folder});
   }
   return places;
 }
@@ -171,7 +224,7 @@ AppState::AppState(AppOptions app_options)
       searches(options.state_directory.empty()
                    ? std::string()
                    : (std::filesystem::path(options.state_directory) / "searches.txt").string()),
-      peaks(peak_book_file(options.state_directory)),
+      peaks(persist::peak_book_file(options.state_directory)),
       library(
           workspace.settings(), workspace.pool(), [bell = bell] { bell->ring(); },
           options.state_directory.empty()
@@ -179,15 +232,23 @@ AppState::AppState(AppOptions app_options)
               : (std::filesystem::path(options.state_directory) / "headlines.txt").string()),
       file_dialog(workspace.pool()) {
   if (auto loaded = peaks.load(); !loaded) workspace.notify(Severity::warning, loaded.message());
-  for (QueryHistory* book : {&queries, &searches}) {
+  for (persist::QueryHistory* book : {&queries, &searches}) {
     if (auto loaded = book->load(); !loaded) workspace.notify(Severity::warning, loaded.message());
   }
-  Settings& settings = workspace.settings();
-  theme = settings.value(kThemeSetting, "dark") == "light" ? ThemeKind::light : ThemeKind::dark;
+  persist::Settings& settings = workspace.settings();
+  theme = render::theme_of_name(settings.value(kThemeSetting));
+  theme_chosen = !settings.value(kThemeSetting).empty();
   if (options.theme) theme = *options.theme;
+  const std::string motion = settings.value(kReducedMotionSetting);
+  reduced_motion = motion.empty() ? system::desktop_reduces_motion(system::process_environment()) : motion == "on";
+  if (!options.gsettings.empty() && (motion.empty() || !(theme_chosen || options.theme))) {
+    desktop = workspace.pool().start([program = options.gsettings](TaskControl& control) {
+      return system::desktop_settings(program, [&] { return control.cancelled(); });
+    });
+  }
   zoom = std::clamp(static_cast<float>(settings.number(kZoomSetting, 1)), 0.5F, 3.0F);
   layout = PanelLayout::from_text(settings.value(kLayoutSetting));
-  layouts = SavedLayouts::from_text(settings.value(kLayoutsSetting));
+  layouts = persist::SavedLayouts::from_text(settings.value(kLayoutsSetting));
   std::istringstream used(settings.value(kUsedCommandsSetting));
   command_box.set_used({std::istream_iterator<std::string>(used), {}});
   actions.run = [this](std::string_view id) {
@@ -205,40 +266,49 @@ AppState::AppState(AppOptions app_options)
       workspace.open_part(*workspace.active_index(), std::move(title), std::move(device), tracks);
   };
   actions.other_sessions = [this] {
-    std::vector<OpenSession> others;
+    std::vector<panels::OpenSession> others;
+    const std::vector<session::SessionTab*> in_front =
+        tab() == nullptr ? std::vector<session::SessionTab*>{} : session::sessions_of(*tab());
     for (std::size_t i = 0; i < workspace.tab_count(); ++i) {
-      const SessionTab& each = workspace.tab(i);
-      const bool is_known =
-          (tab() != nullptr && tab()->store == each.store) ||
-          std::ranges::any_of(others, [&](const OpenSession& known) { return known.store == each.store; });
-      if (is_known || each.beside) continue;
-      // The one that stands below comes first.
-      const bool is_below = tab() != nullptr && tab()->beside && tab()->beside->store == each.store;
-      const bool is_earlier = !is_below && workspace.active_index() && i < *workspace.active_index();
-      others.insert(is_below ? others.begin() : others.end(), {each.title, each.store, may_grow(each), is_earlier});
+      const session::SessionTab& each = workspace.tab(i);
+      const auto is_it = [&](const auto& known) { return known.store == each.store; };
+      const bool is_known = std::ranges::any_of(in_front, [&](const auto* known) { return is_it(*known); }) ||
+                            std::ranges::any_of(others, is_it);
+      if (is_known || !each.beside.empty()) continue;
+      others.push_back(
+          {each.title, each.store, session::may_grow(each), workspace.active_index() && i < *workspace.active_index()});
     }
-    if (tab() != nullptr && tab()->beside && (others.empty() || others.front().store != tab()->beside->store))
-      others.insert(others.begin(), {tab()->beside->title, tab()->beside->store});
     return others;
   };
   actions.open_comparison = [this](const std::shared_ptr<const Store>& other) {
-    for (std::size_t i = 0; i < workspace.tab_count(); ++i) {
-      if (workspace.tab(i).store != other) continue;
-      // A, above, is what was opened first.
-      const std::size_t here = *workspace.active_index();
-      workspace.open_comparison(std::min(here, i), std::max(here, i));
-      return layout.show("compare");
-    }
+    const auto added = workspace.tab_of(other);
+    if (!added) return;
+    if (!tab()->beside.empty()) return workspace.add_to_comparison(*tab(), *added);
+    workspace.open_comparison({*workspace.active_index(), *added});
+    layout.show("compare");
   };
+  actions.grows = [this](const Store& store) { return workspace.grows(store); };
   actions.reveal = [this](EventId event) {
     if (tab() == nullptr) return;
-    SessionTab& session = in_progress(*tab());
+    session::SessionTab& session = session::in_progress(*tab());
     timeline_of(session).reveal(session, event);
   };
   add_commands(*this);
 }
 
-TabPanels& AppState::panels_of(SessionTab& session) {
+timeline::TimelinePanel& AppState::timeline_of(const session::SessionTab& session) {
+  if (tab() == nullptr) return timeline;
+  const std::vector<session::SessionTab*> all = session::sessions_of(*tab());
+  const auto place = static_cast<std::size_t>(std::ranges::find(all, &session) - all.begin());
+  if (place == 0 || place == all.size()) return timeline;
+  while (timelines_below.size() < place) {
+    const std::size_t number = timelines_below.size() + 1;
+    timelines_below.emplace_back(number == 1 ? "timeline_below" : fmt::format("timeline_below.{}", number), false);
+  }
+  return timelines_below[place - 1];
+}
+
+TabPanels& AppState::panels_of(session::SessionTab& session) {
   auto& entry = panels[&session];
   if (!entry) entry = std::make_unique<TabPanels>(workspace.pool(), queries, peaks);
   return *entry;
@@ -263,21 +333,22 @@ void AppState::show_connect_form() {
 
 std::string AppState::start_folder() {
   std::string start;
-  if (!workspace.recent().list().empty()) start = parent_folder(workspace.recent().list().front().path);
-  return start.empty() ? home_directory(process_environment()) : start;
+  if (!workspace.recent().list().empty()) start = system::parent_folder(workspace.recent().list().front().path);
+  return start.empty() ? system::home_directory(system::process_environment()) : start;
 }
 
 void AppState::show_open_dialog() {
-  file_dialog.show(FileDialog::Purpose::open, start_folder(), dialog_places(workspace),
+  file_dialog.show(connect::FileDialog::Purpose::open, start_folder(), dialog_places(workspace),
                    [this](const std::string& path) { workspace.open(path); });
 }
 
-void AppState::show_import_dialog(FileDialog::Chosen chosen) {
-  file_dialog.show(FileDialog::Purpose::import_text, start_folder(), dialog_places(workspace), std::move(chosen));
+void AppState::show_import_dialog(connect::FileDialog::Chosen chosen) {
+  file_dialog.show(connect::FileDialog::Purpose::import_text, start_folder(), dialog_places(workspace),
+                   std::move(chosen));
 }
 
 void AppState::show_save_dialog(std::size_t index, bool then_close) {
-  file_dialog.show(FileDialog::Purpose::save, workspace.suggested_path(index), dialog_places(workspace),
+  file_dialog.show(connect::FileDialog::Purpose::save, workspace.suggested_path(index), dialog_places(workspace),
                    [this, id = workspace.id_of(index), then_close](const std::string& path) {
                      const std::optional<std::size_t> now = workspace.index_of(id);
                      if (!now) return inform("The session was closed meanwhile; nothing was saved");
@@ -287,39 +358,49 @@ void AppState::show_save_dialog(std::size_t index, bool then_close) {
 
 void AppState::export_text(FileOffer offer) {
   if (exporting.valid()) return inform("The last export is still being written");
-  const std::string folder =
-      tab() == nullptr || tab()->path.empty() ? home_directory(process_environment()) : parent_folder(tab()->path);
-  file_dialog.show(FileDialog::Purpose::export_text, (std::filesystem::path(folder) / offer.name).string(),
+  const std::string folder = tab() == nullptr || tab()->path.empty()
+                                 ? system::home_directory(system::process_environment())
+                                 : system::parent_folder(tab()->path);
+  file_dialog.show(connect::FileDialog::Purpose::export_text, (std::filesystem::path(folder) / offer.name).string(),
                    dialog_places(workspace), [this, text = std::move(offer.text)](const std::string& path) {
                      inform("Writing " + path + " ...");
                      exporting = workspace.pool().start(Priority::background,
                                                         [text, path](TaskControl&) -> Result<std::string> {
-                                                          TRY(write_file(path, text()));
+                                                          TRY(output::write_file(path, text()));
                                                           return "Wrote " + path;
                                                         });
                    });
 }
 
 void AppState::show_filtered_export() {
-  const SessionTab& session = *tab();
-  const std::string folder = session.path.empty() ? home_directory(process_environment()) : parent_folder(session.path);
+  const session::SessionTab& session = *tab();
+  const std::string folder = session.path.empty() ? system::home_directory(system::process_environment())
+                                                  : system::parent_folder(session.path);
   const std::string name = session.title + "-filtered.csv";
-  file_dialog.show(
-      FileDialog::Purpose::export_text, (std::filesystem::path(folder) / name).string(), dialog_places(workspace),
-      [this, store = session.store, snapshot = session.snapshot,
-       filter = session.choices.filter](const std::string& path) {
-        exporting = workspace.pool().start(
-            Priority::background, [store, snapshot, filter, path, &pool = workspace.pool()](TaskControl& control) {
-              return write_filtered({*store, snapshot, pool, control}, filter, path);
-            });
-        inform("Writing " + path);
-      });
+  file_dialog.show(connect::FileDialog::Purpose::export_text, (std::filesystem::path(folder) / name).string(),
+                   dialog_places(workspace),
+                   [this, store = session.store, snapshot = session.snapshot,
+                    filter = session.choices.filter](const std::string& path) {
+                     exporting = workspace.pool().start(
+                         Priority::background,
+                         [store, snapshot, filter, path, &pool = workspace.pool()](TaskControl& control) {
+                           return output::write_filtered({*store, snapshot, pool, control}, filter, path);
+                         });
+                     inform("Writing " + path);
+                   });
 }
 
 void AppState::take_exported() {
-  if (!exporting.valid() || !exporting.ready()) return;
-  const Result<std::string> written = exporting.take();
-  written ? inform(*written) : workspace.notify(Severity::error, written.message());
+  for (Task<Result<std::string>>* task : {&exporting, &opening}) {
+    if (!task->ready()) continue;
+    const Result<std::string> done = task->take();
+    if (done) {
+      inform(*done);
+      continue;
+    }
+    workspace.notify(Severity::error, done.message());
+    if (!dialog.empty() || file_dialog.is_open()) inform(done.message());  // it lies over the notices
+  }
 }
 
 void AppState::copy_made(std::function<std::string()> text) {
@@ -335,9 +416,17 @@ void AppState::take_copied() {
   to_copy = std::move(*text);
 }
 
+// What the user has chosen meanwhile stays.
+void AppState::take_desktop() {
+  if (!desktop.valid() || !desktop.ready()) return;
+  const system::DesktopSettings found = desktop.take();
+  if (found.reduces_motion && workspace.settings().value(kReducedMotionSetting).empty()) reduced_motion = true;
+  if (found.high_contrast && !theme_chosen && !options.theme) theme = render::ThemeKind::high_contrast;
+}
+
 void AppState::remember_settings() {
-  Settings& settings = workspace.settings();
-  if (!options.theme) settings.set(kThemeSetting, std::string(theme == ThemeKind::light ? "light" : "dark"));
+  persist::Settings& settings = workspace.settings();
+  if (!options.theme && theme_chosen) settings.set(kThemeSetting, std::string(name_of(theme)));
   settings.set(kZoomSetting, static_cast<double>(zoom));
   settings.set(kLayoutSetting, layout.to_text());
   settings.set(kLayoutsSetting, layouts.to_text());
@@ -387,7 +476,9 @@ void App::frame(Ui& ui) {
   State& state = *state_;
   ++state.frames;
   state.now_s = ui.time();
+  state.take_desktop();
   if (ui.theme().kind() != state.theme) ui.set_theme(state.theme);
+  ui.set_reduced_motion(state.reduced_motion);
   if (ui.zoom() != state.zoom) ui.set_zoom(state.zoom);
   if (!ui.can_offer_file()) {
     ui.set_file_taker([&state](FileOffer offer) { state.export_text(std::move(offer)); });
@@ -395,7 +486,7 @@ void App::frame(Ui& ui) {
   }
   if (!ui.can_look_up()) {
     ui.set_explainer([&state](const LabelWord& word) {
-      SessionTab* tab = state.tab();
+      session::SessionTab* tab = state.tab();
       if (tab == nullptr) return;
       tab->looked_up = {word.name.empty() ? word.title : word.name, word.title, word.meaning};
       state.layout.show("tables");
@@ -403,6 +494,7 @@ void App::frame(Ui& ui) {
   }
   state.workspace.update(state.now_s);
   for (std::string& wrong : state.library.update()) state.workspace.notify(Severity::warning, std::move(wrong));
+  take_removed_side(state);
   forget_closed_tabs(state);
   compare_with_opened(state);
   prepare_first_session(state);
@@ -410,6 +502,8 @@ void App::frame(Ui& ui) {
   state.take_copied();
   state.take_imported();
   if (std::exchange(state.layouts_changed, false)) add_layout_commands(state);
+  const FocusScope keyboard(ui, "window");
+  if (!ui.keys_go_elsewhere()) state.focused = ui.keyboard_focus().place;
   run_key_commands(state, ui);
 
   Rect rest = ui.window();
@@ -419,21 +513,24 @@ void App::frame(Ui& ui) {
   draw_status_bar(state, ui, rest.cut_bottom(ui.px(size::kStatusBar)));
   draw_notices(state, ui, rest);
   state.start_page.left();
-  if (SessionTab* tab = state.tab()) {
-    state.panels_of(*tab).follower.update(*tab);
-    if (tab->beside) state.panels_of(*tab->beside).follower.update(*tab->beside);
+  if (session::SessionTab* tab = state.tab()) {
+    for (session::SessionTab* each : session::sessions_of(*tab)) state.panels_of(*each).follower.update(*each);
     draw_session(state, ui, rest);
     if (state.layout.maximised() || state.timeline.settled(*tab)) tab->analysis->timeline_drawn();
   } else {
-    ConnectForm* form = state.dialog == "connect" ? nullptr : &state.connect_form;
+    connect::ConnectForm* form = state.dialog == "connect" ? nullptr : &state.connect_form;
+    const FocusPane pane(ui, kStartPane.name, kStartPane.order, "start.open");
     state.start_page.draw(ui, state.workspace, state.library, form, rest, state.actions);
+  }
+  if (session::SessionTab* tab = state.tab(); tab != nullptr && !ui.input().down(MouseButton::left)) {
+    session::note_edits(session::in_progress(*tab));
   }
   draw_dialogs(state, ui);
   draw_capture_question(state, ui);
   finish_quitting(state);
-  if (const SessionTab* tab = state.tab()) {
-    if (const auto due = tab->analysis->due_in()) ui.request_frame_after(*due);
-    if (const auto due = tab->beside ? tab->beside->analysis->due_in() : std::nullopt) ui.request_frame_after(*due);
+  if (state.tab() != nullptr) {
+    for (const session::SessionTab* each : session::sessions_of(*state.tab()))
+      if (const auto due = each->analysis->due_in()) ui.request_frame_after(*due);
   }
   if (auto text = std::exchange(state.to_copy, std::nullopt)) ui.copy_to_clipboard(*text);
   if (state.toast_until_s > state.now_s) ui.request_frame_after(state.toast_until_s - state.now_s);
@@ -451,12 +548,12 @@ bool App::wants_to_quit() const { return state_->quit; }
 
 bool App::animates() const {
   if (!state_->workspace.jobs().empty() || !state_->library.jobs().empty()) return true;
-  const SessionTab* tab = state_->tab();
-  return tab != nullptr && may_grow(*tab);
+  const session::SessionTab* tab = state_->tab();
+  return tab != nullptr && session::may_grow(*tab);
 }
 
 bool App::timeline_complete() const {
-  SessionTab* tab = state_->tab();
+  session::SessionTab* tab = state_->tab();
   return tab != nullptr && !state_->workspace.opening() && !tab->analysis->timeline_pending() &&
          state_->timeline.settled(*tab);
 }
@@ -464,49 +561,44 @@ bool App::timeline_complete() const {
 bool App::settled() const {
   if (state_->frames < 3 || !state_->workspace.settled() || state_->file_dialog.loading()) return false;
   if (!state_->library.settled()) return false;
-  SessionTab* tab = state_->tab();
+  session::SessionTab* tab = state_->tab();
   if (tab == nullptr) return true;
   const auto panels = state_->panels.find(tab);
   // Behind a maximised panel the timeline is not drawn and asks for nothing.
   const bool timeline_settled =
-      state_->layout.maximised().has_value() ||
-      (state_->timeline.settled(*tab) && (!tab->beside || state_->timeline_below.settled(*tab->beside)));
+      state_->layout.maximised().has_value() || std::ranges::all_of(session::sessions_of(*tab), [&](const auto* each) {
+        return state_->timeline_of(*each).settled(*each);
+      });
   if (panels != state_->panels.end() && panels->second->compared.task.valid()) return false;
+  if (!state_->options.compared.empty() || !state_->compared_with.expired()) return false;
   return panels != state_->panels.end() && !panels->second->pending(state_->layout) && timeline_settled;
 }
 
 void App::set_wake(std::function<void()> wake) { state_->bell->set(std::move(wake)); }
 
-Workspace& App::workspace() noexcept { return state_->workspace; }
+workspace::Workspace& App::workspace() noexcept { return state_->workspace; }
 PanelLayout& App::layout() noexcept { return state_->layout; }
-const CommandTable& App::commands() const noexcept { return state_->commands; }
+const palette::CommandTable& App::commands() const noexcept { return state_->commands; }
 
 std::string App::dump_state() const {
   const State& state = *state_;
-  const auto number = [](double value) { return std::to_string(static_cast<long long>(value)); };
-  std::string json = "{\"tabs\":[";
+  JsonWriter json;
+  json.begin_object().key("tabs").begin_array();
   for (std::size_t i = 0; i < state.workspace.tab_count(); ++i) {
-    const SessionTab& tab = state.workspace.tab(i);
-    if (i > 0) json += ",";
-    json += "{\"title\":" + json_quote(tab.title) + ",\"device\":" + json_quote(tab.device) +
-            ",\"path\":" + json_quote(tab.path) + ",\"modified\":" + (tab.modified ? "true" : "false") +
-            ",\"events\":" + std::to_string(tab.snapshot->event_count) + ",\"view\":[" + number(tab.view.begin_ns) +
-            "," + number(tab.view.end_ns) +
-            "],\"selected\":" + (tab.selected ? std::to_string(*tab.selected) : std::string("null")) +
-            ",\"related\":" + std::to_string(tab.related.size() + (tab.lit ? tab.lit->total() : 0)) +
-            ",\"selected_source\":" + json_quote(tab.selected_source) +
-            ",\"search\":" + json_quote(tab.choices.search) +
-            ",\"filter_terms\":" + std::to_string(tab.choices.filter.terms.size()) +
-            ",\"region\":" + (tab.region ? "true" : "false") + ",\"markers\":" + std::to_string(tab.markers.size()) +
-            ",\"link\":" + json_quote(to_text(link_to_view(tab))) +
-            ",\"live\":" + (tab.live == LiveState::recording ? "true" : "false") + "}";
+    const session::SessionTab& tab = state.workspace.tab(i);
+    json.begin_object("title", tab.title, "device", tab.device, "path", tab.path, "modified", tab.modified);
+    json.add("events", tab.snapshot->event_count);
+    json.array("view", std::array{tab.view.begin_ns, tab.view.end_ns},
+               [&](double ns) { json.value(static_cast<std::int64_t>(ns)); });
+    json.add("selected", tab.selected, "related", tab.related.size() + (tab.lit ? tab.lit->total() : 0));
+    json.add("selected_source", tab.selected_source, "search", tab.choices.search);
+    json.add("filter_terms", tab.choices.filter.terms.size(), "region", tab.region.has_value());
+    json.add("markers", tab.markers.size(), "link", view::to_text(view::link_to_view(tab)));
+    json.add("live", tab.live == session::LiveState::recording).end();
   }
-  json += "],\"active\":" +
-          (state.workspace.active_index() ? std::to_string(*state.workspace.active_index()) : std::string("null"));
-  json += ",\"theme\":" + json_quote(state.theme == ThemeKind::light ? "light" : "dark");
-  json += ",\"layout\":" + json_quote(state.layout.to_text());
-  json += ",\"last_error\":" + json_quote(state.workspace.last_error()) + "}";
-  return json;
+  json.end().add("active", state.workspace.active_index());
+  json.add("theme", name_of(state.theme), "layout", state.layout.to_text());
+  return json.add("last_error", state.workspace.last_error()).done();
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::frame

@@ -18,24 +18,32 @@
 #include "app/workspace/workspace.h"
 #include "render/shell/shell.h"
 
-namespace accelscope::app {
+namespace accelscope::app::frame {
 
 struct AppOptions {
   std::string state_directory;             // recent sessions, settings; "" remembers nothing
   std::vector<std::string> source_roots;   // folders in which source files are looked for
   std::optional<render::ThemeKind> theme;  // else the remembered one
+  // The program that tells GNOME's settings, which hold for what the user has not chosen; "": nobody asks.
+  std::string gsettings;
+  // The folder of the guide's pages, and the program that opens one in the user's browser.
+  std::string guide_folder;
+  std::string page_opener = "xdg-open";
   // Applied to the first session that opens, for pictures and links; a name that is unknown is an error notice.
   std::string view;                 // a link to a view; what follows changes it further
   std::string range;                // "12.5us:40us", "10%:20%"
   std::vector<std::string> panels;  // names of panels to bring to the front
   std::optional<EventId> select;
   std::string search;
-  std::string beside;  // another session, below the first one that opens
-  CaptureServices services = real_capture_services();
+  std::vector<std::string> compared;  // other sessions, which are set against the first one that opens
+  workspace::CaptureServices services = workspace::real_capture_services();
 };
 
 // Whether a target of the command line means agents rather than a file: "A:7420,B:7420", "local", "ssh://box".
 [[nodiscard]] bool names_agents(const std::string& target);
+
+// The keys of all commands by menu, as a page in Markdown.
+[[nodiscard]] std::string keys_page();
 
 class App final : public render::FrameClient {
  public:
@@ -57,9 +65,9 @@ class App final : public render::FrameClient {
   [[nodiscard]] bool timeline_complete() const;
   void set_wake(std::function<void()> wake) override;
 
-  [[nodiscard]] Workspace& workspace() noexcept;
+  [[nodiscard]] workspace::Workspace& workspace() noexcept;
   [[nodiscard]] PanelLayout& layout() noexcept;
-  [[nodiscard]] const CommandTable& commands() const noexcept;
+  [[nodiscard]] const palette::CommandTable& commands() const noexcept;
 
   // What is open and seen, as JSON: tabs, view, selection, counts, last error. For tests from outside.
   [[nodiscard]] std::string dump_state() const;
@@ -69,4 +77,4 @@ class App final : public render::FrameClient {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::frame

@@ -12,7 +12,7 @@
 #include "app/session/shown_advice.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope::app {
+namespace accelscope::app::frame {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -23,30 +23,35 @@ namespace {
 constexpr float kLogo = 34, kBoxWidth = 424, kLeastBox = 180;
 constexpr const char* kNarrow = "top.narrow";  // remembered: the last frame had no room for the box
 
-std::vector<Menu> menus_of(const CommandTable& commands) {
-  std::vector<Menu> menus;
-  for (std::size_t i = 0; i < kMenuCount; ++i) {
-    Menu menu{std::string(menu_title(static_cast<MenuId>(i))), {}};
-    for (const Command& command : commands.all()) {
-      if (static_cast<std::size_t>(command.menu) != i) continue;
-      std::vector<MenuItem>* items = &menu.items;
-      if (!command.submenu.empty()) {
-        auto submenu = std::ranges::find_if(*items, [&](const MenuItem& item) { return item.id == command.submenu; });
-        if (submenu == items->end()) {
-          submenu = items->insert(items->end(), {.id = command.submenu,
-                                                 .label = command.submenu,
-                                                 .line_above = command.separator_before && !items->empty()});
-        }
-        items = &submenu->children;
+std::vector<MenuItem> items_of(const palette::CommandTable& commands, palette::MenuId menu) {
+  std::vector<MenuItem> all;
+  for (const palette::Command& command : commands.all()) {
+    if (command.menu != menu || command.only_typed) continue;
+    std::vector<MenuItem>* items = &all;
+    if (!command.submenu.empty()) {
+      auto submenu = std::ranges::find_if(*items, [&](const MenuItem& item) { return item.id == command.submenu; });
+      if (submenu == items->end()) {
+        submenu = items->insert(items->end(), {.id = command.submenu,
+                                               .label = command.submenu,
+                                               .line_above = command.separator_before && !items->empty()});
       }
-      items->push_back({.id = command.id,
-                        .label = command.title,
-                        .shortcut = command.key,
-                        .enabled = CommandTable::can_run(command),
-                        .checked = command.checked && command.checked(),
-                        .line_above = command.separator_before && !items->empty()});
+      items = &submenu->children;
     }
-    menus.push_back(std::move(menu));
+    items->push_back({.id = command.id,
+                      .label = command.title,
+                      .shortcut = command.key,
+                      .enabled = palette::CommandTable::can_run(command),
+                      .checked = command.checked && command.checked(),
+                      .line_above = command.separator_before && !items->empty()});
+  }
+  return all;
+}
+
+std::vector<Menu> menus_of(const palette::CommandTable& commands) {
+  std::vector<Menu> menus;
+  for (std::size_t i = 0; i < palette::kMenuCount; ++i) {
+    const auto menu = static_cast<palette::MenuId>(i);
+    menus.push_back({std::string(palette::menu_title(menu)), [&commands, menu] { return items_of(commands, menu); }});
   }
   return menus;
 }
@@ -67,17 +72,21 @@ void draw_settings(AppState& state, Ui& ui, Rect& row) {
   if (icon_button(ui, "top.settings", settings, icon::kSettings, "Settings", {.kind = ButtonKind::flat})) {
     open_menu_below(ui, "settings", settings);
   }
-  std::vector<MenuItem> items;
-  for (const char* id : {"theme", "larger", "smaller", "normal_size", "reset_layout", "keys", "about"}) {
-    const Command* command = state.commands.find(id);
-    items.push_back({.id = id,
-                     .label = command->title,
-                     .shortcut = command->key,
-                     .enabled = CommandTable::can_run(*command),
-                     .line_above = std::string_view(id) == "reset_layout"});
+  if (menu_is_open("settings")) {
+    std::vector<MenuItem> items;
+    for (const char* id : {"theme", "high_contrast", "reduced_motion", "larger", "smaller", "normal_size",
+                           "reset_layout", "keys", "about"}) {
+      const palette::Command* command = state.commands.find(id);
+      items.push_back({.id = id,
+                       .label = command->title,
+                       .shortcut = command->key,
+                       .enabled = palette::CommandTable::can_run(*command),
+                       .checked = command->checked && command->checked(),
+                       .line_above = std::string_view(id) == "reset_layout"});
+    }
+    if (const auto chosen = popup_menu(ui, "settings", items)) state.commands.run(*chosen);
   }
-  if (const auto chosen = popup_menu(ui, "settings", items)) state.commands.run(*chosen);
-  const bool dark = state.theme == ThemeKind::dark;
+  const bool dark = state.theme != ThemeKind::light;
   const Rect theme = row.cut_right(ui.px(size::kControl)).middle(ui.px(size::kControl));
   if (icon_button(ui, "top.theme", theme, dark ? icon::kSun : icon::kMoon, dark ? "Light theme" : "Dark theme",
                   {.kind = ButtonKind::flat, .shortcut = "Ctrl+Shift+L"})) {
@@ -85,13 +94,13 @@ void draw_settings(AppState& state, Ui& ui, Rect& row) {
   }
 }
 
-void draw_range_text(AppState& state, Ui& ui, Rect& row, const SessionTab& tab, const std::string& span,
+void draw_range_text(AppState& state, Ui& ui, Rect& row, const session::SessionTab& tab, const std::string& span,
                      const std::string& range) {
   draw_text(ui, row.cut_right(text_width(ui, TextStyle::mono_strong, span)), span, {.style = TextStyle::mono_strong});
   row.cut_right(ui.px(10));
   const Rect place = row.cut_right(text_width(ui, TextStyle::mono, range));
   draw_text(ui, place, range, {.style = TextStyle::mono, .colour = Colour::text2});
-  const Interaction response = interact(ui, "top.range", place);
+  const Interaction response = interact(ui, "top.range", place, {.label = range});
   tooltip(ui, response, place, "Visible range; click to copy it");
   if (response.clicked) {
     ui.copy_to_clipboard(std::to_string(std::llround(tab.view.begin_ns)) + ":" +
@@ -99,26 +108,6 @@ void draw_range_text(AppState& state, Ui& ui, Rect& row, const SessionTab& tab, 
     state.inform("Copied the range in ns");
   }
   row.cut_right(ui.px(8));
-}
-
-// The text of the range goes where it would leave no room for the box: the ruler has it too.
-void draw_range(AppState& state, Ui& ui, Rect& row, const SessionTab& tab) {
-  row.cut_right(ui.px(12));
-  const std::string span = format_duration(tab.view.span_ns());
-  const std::string range = range_text(tab.view.begin_ns, tab.view.end_ns);
-  const float text = text_width(ui, TextStyle::mono_strong, span) + text_width(ui, TextStyle::mono, range) + ui.px(18);
-  const float retained = ui.px(kLeastBox + 2 * 12 + 2 * size::kControl);
-  if (row.width() - text >= retained) draw_range_text(state, ui, row, tab, span, range);
-  const Rect forward = row.cut_right(ui.px(size::kControl)).middle(ui.px(size::kControl));
-  if (icon_button(ui, "top.forward", forward, icon::kArrowRight, "Forward to the next view",
-                  {.kind = ButtonKind::flat, .disabled = !tab.history.can_go_forward(), .shortcut = "Alt+Right"})) {
-    state.commands.run("view_forward");
-  }
-  const Rect back = row.cut_right(ui.px(size::kControl)).middle(ui.px(size::kControl));
-  if (icon_button(ui, "top.back", back, icon::kArrowLeft, "Back to the view before",
-                  {.kind = ButtonKind::flat, .disabled = !tab.history.can_go_back(), .shortcut = "Alt+Left"})) {
-    state.commands.run("view_back");
-  }
 }
 
 // Tracks that hold events in time: what a user calls a lane.
@@ -131,16 +120,38 @@ std::size_t lane_count(const Snapshot& snapshot) {
   return count;
 }
 
+// The text of the range goes where it would leave no room for the box: the ruler has it too. A file without times has
+// none.
+void draw_range(AppState& state, Ui& ui, Rect& row, const session::SessionTab& tab) {
+  row.cut_right(ui.px(12));
+  const std::string span = format_duration(tab.view.span_ns());
+  const std::string range = format_range(tab.view.begin_ns, tab.view.end_ns);
+  const float text = text_width(ui, TextStyle::mono_strong, span) + text_width(ui, TextStyle::mono, range) + ui.px(18);
+  const float retained = ui.px(kLeastBox + 2 * 12 + 2 * size::kControl);
+  const bool has_times = !tab.snapshot || tab.snapshot->tracks.empty() || lane_count(*tab.snapshot) > 0;
+  if (has_times && row.width() - text >= retained) draw_range_text(state, ui, row, tab, span, range);
+  const Rect forward = row.cut_right(ui.px(size::kControl)).middle(ui.px(size::kControl));
+  if (icon_button(ui, "top.forward", forward, icon::kArrowRight, "Forward to the next view",
+                  {.kind = ButtonKind::flat, .disabled = !tab.history.can_go_forward(), .shortcut = "Alt+Right"})) {
+    state.commands.run("view_forward");
+  }
+  const Rect back = row.cut_right(ui.px(size::kControl)).middle(ui.px(size::kControl));
+  if (icon_button(ui, "top.back", back, icon::kArrowLeft, "Back to the view before",
+                  {.kind = ButtonKind::flat, .disabled = !tab.history.can_go_back(), .shortcut = "Alt+Left"})) {
+    state.commands.run("view_back");
+  }
+}
+
 std::string time_text(const TimeRange& range) {
   return "Time " + format_time_exact(range.begin_ns) + " – " + format_time_exact(range.end_ns);
 }
 
 // What passes, or why that cannot be said.
-std::string passing_text(SessionAnalysis& analysis, const SessionTab& tab, bool& wrong) {
+std::string passing_text(session::SessionAnalysis& analysis, const session::SessionTab& tab, bool& wrong) {
   const EventFilter& filter = tab.choices.filter;
-  const std::shared_ptr<const PassingCount> counted = analysis.passing();
-  wrong = filter.needs_mask() && !analysis.mask_error(MaskUse::filter).empty();
-  if (wrong) return analysis.mask_error(MaskUse::filter);
+  const std::shared_ptr<const session::PassingCount> counted = analysis.passing();
+  wrong = filter.needs_mask() && !analysis.mask_error(session::MaskUse::filter).empty();
+  if (wrong) return analysis.mask_error(session::MaskUse::filter);
   if (!counted) return "Filtering ...";
   return format_count(counted->passing) + " of " + format_count(counted->all) + " events pass";
 }
@@ -167,17 +178,19 @@ bool draw_finding(Ui& ui, Rect& row, const VerdictFinding& finding) {
   return link(ui, finding.name, place, finding.text, TextStyle::small);
 }
 
-void follow(AppState& state, const Verdict& verdict, std::string_view finding) {
+void follow(AppState& state, const analysis::Verdict& verdict, std::string_view finding) {
   if (finding == "verdict.missing") {
     state.layout.show("quality");
   } else if (finding == "verdict.advice" || finding == "verdict.error") {
-    const std::shared_ptr<const Advice> advice = state.tab()->analysis->advice();
+    const std::shared_ptr<const analysis::Advice> advice = state.tab()->analysis->advice();
     const bool is_error = finding == "verdict.error";
-    const Finding* const chosen = !advice ? nullptr : is_error ? reported_error(*advice) : costliest_finding(*advice);
+    const analysis::Finding* const chosen = !advice    ? nullptr
+                                            : is_error ? analysis::reported_error(*advice)
+                                                       : analysis::costliest_finding(*advice);
     if (chosen != nullptr) state.tab()->chosen_warning = chosen->key;
     state.layout.show("warnings");
   } else if (finding == "verdict.cause") {
-    show_stretch(*state.tab(), verdict.cause_range->begin_ns, verdict.cause_range->end_ns);
+    view::show_stretch(*state.tab(), verdict.cause_range->begin_ns, verdict.cause_range->end_ns);
   } else {
     state.tab()->selected_source = verdict.worst->path + ":" + std::to_string(verdict.worst->line);
     state.layout.show("source");
@@ -185,19 +198,19 @@ void follow(AppState& state, const Verdict& verdict, std::string_view finding) {
 }
 
 // The finding that would save most, unless the cause that the verdict names is worth more.
-std::string top_advice(const SessionTab& tab, const Verdict& verdict) {
-  const std::shared_ptr<const Advice> advice = tab.analysis->advice();
-  const Finding* const costliest = advice ? costliest_finding(*advice) : nullptr;
+std::string top_advice(const session::SessionTab& tab, const analysis::Verdict& verdict) {
+  const std::shared_ptr<const analysis::Advice> advice = tab.analysis->advice();
+  const analysis::Finding* const costliest = advice ? analysis::costliest_finding(*advice) : nullptr;
   if (costliest == nullptr) return "";
   const bool less = verdict.cause_range && verdict.cause_range->length_ns() >= costliest->saving_ns;
-  return less ? "" : advice_text(*advice);
+  return less ? "" : analysis::advice_text(*advice);
 }
 
-void draw_findings(AppState& state, Ui& ui, Rect row, const Verdict& verdict) {
+void draw_findings(AppState& state, Ui& ui, Rect row, const analysis::Verdict& verdict) {
   std::vector<VerdictFinding> findings;
   const bool leads = verdict.cause_range.has_value();
-  const std::shared_ptr<const Advice> advice = state.tab()->analysis->advice();
-  const Finding* const error = advice ? reported_error(*advice) : nullptr;
+  const std::shared_ptr<const analysis::Advice> advice = state.tab()->analysis->advice();
+  const analysis::Finding* const error = advice ? analysis::reported_error(*advice) : nullptr;
   const bool tells_error = error != nullptr;
   if (tells_error) {
     draw_icon(ui, row.cut_left(ui.px(14)), icon::kError, ui.colour(Colour::error), TextStyle::icon13);
@@ -208,7 +221,7 @@ void draw_findings(AppState& state, Ui& ui, Rect row, const Verdict& verdict) {
   if (std::string top = top_advice(*state.tab(), verdict); !top.empty()) {
     findings.push_back({"verdict.advice", "", std::move(top)});
   }
-  if (verdict.worst) findings.push_back({"verdict.line", "Worst line", line_text(*verdict.worst)});
+  if (verdict.worst) findings.push_back({"verdict.line", "Worst line", analysis::line_text(*verdict.worst)});
   if (!verdict.missing.empty()) findings.push_back({"verdict.missing", "Data quality", verdict.missing});
   const std::string bound_text =
       (state.tab()->choices.filter.empty() ? "" : "Whole session, not filtered: ") + verdict.bound;
@@ -226,7 +239,8 @@ void draw_findings(AppState& state, Ui& ui, Rect row, const Verdict& verdict) {
   const Rect place = row.cut_left(std::min(wanted, row.width()));
   if (place.width() > 0) {
     draw_text(ui, place, bound_text, {.style = TextStyle::small_strong});
-    tooltip(ui, interact(ui, "verdict.bound", place), place, verdict.bound + "\n" + verdict.cause);
+    tooltip(ui, interact(ui, "verdict.bound", place, {.keys = FocusStopKind::open}), place,
+            verdict.bound + "\n" + verdict.cause);
   }
   if (cause > 0) {
     row.cut_left(ui.px(kVerdictGap));
@@ -245,6 +259,7 @@ struct Chip {
   std::string text;
   Colour colour = Colour::text2;
   std::string tooltip = {};
+  bool acts = false;  // when it is clicked
 };
 
 float chip_width_of(const Ui& ui, const Chip& chip) {
@@ -253,7 +268,8 @@ float chip_width_of(const Ui& ui, const Chip& chip) {
 
 // Draws it in the place; true when clicked.
 bool draw_chip(Ui& ui, const char* name, Rect place, const Chip& chip) {
-  const Interaction response = interact(ui, name, place);
+  const Interaction response =
+      interact(ui, name, place, {.keys = chip.acts ? FocusStopKind::button : FocusStopKind::open, .label = chip.text});
   if (response.hovered && !chip.tooltip.empty()) fill(ui, place.inset(-ui.px(4), 0), ui.colour(Colour::bg4));
   if (!chip.tooltip.empty()) tooltip(ui, response, place, chip.tooltip);
   if (chip.icon != nullptr) {
@@ -275,11 +291,12 @@ bool left_chip(Ui& ui, const char* name, Rect& row, const Chip& chip, bool line_
 }
 
 Chip quality_chip(const Snapshot& snapshot) {
-  const QualitySummary summary = summarise_quality(snapshot);
+  const panels::QualitySummary summary = panels::summarise_quality(snapshot);
   Chip chip{.icon = icon::kCheckCircle,
             .icon_colour = Colour::ok,
-            .text = quality_text(summary),
-            .tooltip = "What was lost, skipped or estimated; click to see it"};
+            .text = panels::quality_text(summary),
+            .tooltip = "What was lost, skipped or estimated; click to see it",
+            .acts = true};
   if (summary.notes > 0) chip.icon = icon::kInfo, chip.icon_colour = Colour::text2;
   if (summary.warnings > 0) chip.icon = icon::kWarning, chip.icon_colour = Colour::warning_line;
   if (summary.errors > 0) chip.icon = icon::kError, chip.icon_colour = Colour::error;
@@ -294,7 +311,7 @@ std::string where_it_lies(const StoreStatus& status) {
       format_bytes(status.file_bytes), status.path);
 }
 
-void draw_session_status(AppState& state, Ui& ui, Rect& row, SessionTab& tab) {
+void draw_session_status(AppState& state, Ui& ui, Rect& row, session::SessionTab& tab) {
   const std::size_t index = *state.workspace.active_index();
   if (row.width() > ui.px(kLeastForStore)) {
     const StoreStatus& status = tab.analysis->store_status();
@@ -304,20 +321,22 @@ void draw_session_status(AppState& state, Ui& ui, Rect& row, SessionTab& tab) {
     draw_chip(ui, "status.memory", row.cut_right(chip_width_of(ui, memory)), memory);
     row.cut_right(ui.px(16));
     const Chip saved{.text = saved_text(tab, state.workspace.saving(index)),
-                     .tooltip = tab.path.empty() ? "Save it with Ctrl+S" : tab.path};
+                     .tooltip = tab.path.empty() ? "Save it with Ctrl+S" : tab.path,
+                     .acts = true};
     if (draw_chip(ui, "status.saved", row.cut_right(chip_width_of(ui, saved)), saved)) state.commands.run("save");
     row.cut_right(ui.px(16));
   }
 
   // Before all else: times of a run that went wrong say little.
-  const std::shared_ptr<const Advice> advice = shown_advice(tab);
-  const Finding* const error = advice ? reported_error(*advice) : nullptr;
+  const std::shared_ptr<const analysis::Advice> advice = session::shown_advice(tab);
+  const analysis::Finding* const error = advice ? analysis::reported_error(*advice) : nullptr;
   if (error != nullptr) {
     const Chip chip{.icon = icon::kError,
                     .icon_colour = Colour::error,
                     .text = error->tab,
                     .colour = Colour::error,
-                    .tooltip = error->headline};
+                    .tooltip = error->headline,
+                    .acts = true};
     if (left_chip(ui, "status.hardware_error", row, chip, false)) {
       tab.chosen_warning = error->key;
       state.layout.show("warnings");
@@ -338,7 +357,7 @@ void draw_session_status(AppState& state, Ui& ui, Rect& row, SessionTab& tab) {
   const Chip rate{.icon = icon::kDownload,
                   .icon_colour = Colour::accent,
                   .text = format_count(static_cast<std::uint64_t>(tab.events_per_second)) + " events/s"};
-  const bool recording = tab.live == LiveState::recording;
+  const bool recording = tab.live == session::LiveState::recording;
   // What is missing is said first where there is no room for all.
   const float retained = chip_width_of(ui, quality) + ui.px(17) + (recording ? chip_width_of(ui, rate) + ui.px(17) : 0);
   if (row.width() >= chip_width_of(ui, active) + ui.px(17) + retained) left_chip(ui, "status.active", row, active);
@@ -349,6 +368,7 @@ void draw_session_status(AppState& state, Ui& ui, Rect& row, SessionTab& tab) {
 }  // namespace
 
 void draw_top_bar(AppState& state, Ui& ui, Rect bar) {
+  const FocusPane pane(ui, kTopPane.name, kTopPane.order);
   fill(ui, bar, ui.colour(Colour::bg3));
   horizontal_line(ui, bar.x0, bar.x1, bar.y1 - 1, ui.colour(Colour::line2));
   Rect row = padded(ui, bar);
@@ -368,7 +388,7 @@ void draw_top_bar(AppState& state, Ui& ui, Rect bar) {
   Rect settings = row.cut_right(std::min(ui.px(2 * size::kControl), row.width()));
   draw_capture_bar(state, ui, row);
   draw_settings(state, ui, settings);
-  SessionTab* tab = state.tab();
+  session::SessionTab* tab = state.tab();
   if (tab != nullptr && row.width() >= ui.px(12 + 2 * size::kControl)) draw_range(state, ui, row, *tab);
 
   // In the middle of the window when there is room, else in the middle of what is left.
@@ -412,8 +432,8 @@ void remove_part(EventFilter& filter, const FilterChip& chip) {
   }
 }
 
-void draw_filter_bar(const PanelContext& context, Rect& area) {
-  SessionTab& tab = context.tab;
+void draw_filter_bar(const panels::PanelContext& context, Rect& area) {
+  session::SessionTab& tab = context.tab;
   if (tab.choices.filter.empty()) return;
   Ui& ui = context.ui;
   const Rect bar = area.cut_top(ui.px(size::kFilterRow));
@@ -447,8 +467,8 @@ void draw_filter_bar(const PanelContext& context, Rect& area) {
     text += (text.empty() ? "" : ". ") + std::string("Panels, totals and exports follow, or say that they do not");
   draw_text(ui, row, text,
             {.style = TextStyle::small, .colour = wrong ? Colour::error : Colour::text3, .align = Align::right});
-  if (clear) tab.change([](ViewChoices& choices) { choices.filter = {}; });
-  if (removed) tab.change([&](ViewChoices& choices) { remove_part(choices.filter, *removed); });
+  if (clear) tab.change([](session::ViewChoices& choices) { choices.filter = {}; });
+  if (removed) tab.change([&](session::ViewChoices& choices) { remove_part(choices.filter, *removed); });
 }
 
 // The verdict of a session in one line above its timeline: what bounds it, the largest single cause, its worst source
@@ -456,9 +476,9 @@ void draw_filter_bar(const PanelContext& context, Rect& area) {
 // when the answer comes.
 
 void draw_verdict(AppState& state, Ui& ui, Rect& area) {
-  SessionTab& tab = *state.tab();
+  session::SessionTab& tab = *state.tab();
   bool& closed = state.panels_of(tab).verdict_closed;
-  if (closed || may_grow(tab) || tab.snapshot->event_count == 0) return;
+  if (closed || session::may_grow(tab) || tab.snapshot->event_count == 0) return;
   const Rect strip = area.cut_top(ui.px(size::kStatusBar));
   fill(ui, strip, ui.colour(Colour::bg2));
   horizontal_line(ui, strip.x0, strip.x1, strip.y1 - 1, ui.colour(Colour::line2));
@@ -472,7 +492,7 @@ void draw_verdict(AppState& state, Ui& ui, Rect& area) {
   row.cut_left(ui.px(8));
   row.cut_right(ui.px(8));
   (void)tab.analysis->take_older();
-  const std::shared_ptr<const Verdict> verdict = tab.analysis->verdict();
+  const std::shared_ptr<const analysis::Verdict> verdict = tab.analysis->verdict();
   (void)tab.analysis->advice();
   if (tab.analysis->take_older()) {
     const float width = text_width(ui, TextStyle::small, kUpdating);
@@ -488,9 +508,11 @@ void draw_verdict(AppState& state, Ui& ui, Rect& area) {
 
 // The status bar: what is loaded, how well, how fast it comes in, where it is saved, what went wrong last.
 
-std::string events_text(const SessionTab& tab) { return counted(count_passing(*tab.snapshot, nullptr), "event"); }
+std::string events_text(const session::SessionTab& tab) {
+  return counted(count_passing(*tab.snapshot, nullptr), "event");
+}
 
-std::string active_text(const SessionTab& tab) {
+std::string active_text(const session::SessionTab& tab) {
   const Snapshot& snapshot = *tab.snapshot;
   const std::string whole = format_duration(snapshot.end_ns - snapshot.begin_ns);
   if (!tab.analysis) return whole + " recorded";
@@ -501,7 +523,7 @@ std::string active_text(const SessionTab& tab) {
   return active + (tab.analysis->take_older() ? " ... of " : " of ") + whole;
 }
 
-std::string saved_text(const SessionTab& tab, bool saving) {
+std::string saved_text(const session::SessionTab& tab, bool saving) {
   if (saving) return "Saving";
   const std::string name = std::filesystem::path(tab.path).filename().string();
   if (tab.path.empty()) return tab.modified ? "Not saved" : "Imported, not saved";
@@ -509,10 +531,11 @@ std::string saved_text(const SessionTab& tab, bool saving) {
 }
 
 void draw_status_bar(AppState& state, Ui& ui, Rect bar) {
+  const FocusPane pane(ui, kStatusPane.name, kStatusPane.order);
   fill(ui, bar, ui.colour(Colour::bg3));
   horizontal_line(ui, bar.x0, bar.x1, bar.y0, ui.colour(Colour::line2));
   Rect row = padded(ui, bar);
-  SessionTab* tab = state.tab();
+  session::SessionTab* tab = state.tab();
   if (tab != nullptr) {
     draw_session_status(state, ui, row, *tab);
   } else {
@@ -537,4 +560,4 @@ void draw_status_bar(AppState& state, Ui& ui, Rect bar) {
   }
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::frame

@@ -2,7 +2,7 @@
 #include "app/frame/app_state.h"
 #include "capture/security/identities.h"
 
-namespace accelscope::app {
+namespace accelscope::app::frame {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -31,6 +31,21 @@ Colour colour_of(CapturePhase phase) {
   return Colour::text3;
 }
 
+const char* icon_of(CapturePhase phase) {
+  switch (phase) {
+    case CapturePhase::failed:
+      return icon::kError;
+    case CapturePhase::ended:
+      return icon::kCheckCircle;
+    case CapturePhase::paused:
+      return icon::kPause;
+    case CapturePhase::reconnecting:
+      return icon::kWarning;
+    default:
+      return icon::kCircle;
+  }
+}
+
 void draw_record_button(AppState& state, Ui& ui, Rect& row) {
   const ButtonOptions record{.label = "Record",
                              .icon = icon::kCircle,
@@ -47,7 +62,7 @@ void draw_record_button(AppState& state, Ui& ui, Rect& row) {
   if (pressed) state.commands.run("connect");
 }
 
-float lines_height(Ui& ui, const AgentLine& line, float value_width) {
+float lines_height(Ui& ui, const content::AgentLine& line, float value_width) {
   return std::max(ui.px(kCardLine),
                   paragraph_height(ui, TextStyle::small, line.value, value_width, ui.px(16)) + ui.px(4));
 }
@@ -58,9 +73,9 @@ float agent_part(AppState& state, Ui& ui, Rect area, const capture::client::Agen
   const float value_width = area.width() - label_width;
   const float top = area.y0;
   Rect head = area.cut_top(ui.px(kCardHead));
-  const bool several = state.tab()->capture.agents.size() > 1 && may_grow(*state.tab());
+  const bool several = state.tab()->capture.agents.size() > 1 && session::may_grow(*state.tab());
   if (draws) {
-    draw_icon(ui, head.cut_left(ui.px(12)), icon::kCircle, ui.colour(colour_of(agent.phase)), TextStyle::icon12);
+    draw_icon(ui, head.cut_left(ui.px(12)), icon_of(agent.phase), ui.colour(colour_of(agent.phase)), TextStyle::icon12);
     head.cut_left(ui.px(8));
     const ButtonOptions leave{.label = "Remove",
                               .kind = ButtonKind::quiet,
@@ -71,7 +86,7 @@ float agent_part(AppState& state, Ui& ui, Rect area, const capture::client::Agen
     }
     draw_text(ui, head, agent.host.empty() ? agent.place : agent.host, {.style = TextStyle::heading});
   }
-  for (const AgentLine& line : agent_lines(agent)) {
+  for (const content::AgentLine& line : content::agent_lines(agent)) {
     Rect row = area.cut_top(lines_height(ui, line, value_width));
     if (!draws) continue;
     Rect label = row.cut_left(label_width);
@@ -107,12 +122,12 @@ void draw_agents(AppState& state, Ui& ui, const Rect& anchor) {
 }
 
 // The state in words; what the user must not miss stands on a chip.
-void draw_state(Ui& ui, Rect& row, const SessionTab& tab) {
+void draw_state(Ui& ui, Rect& row, const session::SessionTab& tab) {
   const CapturePhase phase = tab.capture.phase;
   const bool stands_out = phase == CapturePhase::paused || phase == CapturePhase::reconnecting;
-  std::string text = phase_text(phase);
+  std::string text = content::phase_text(phase);
   if (phase == CapturePhase::paused) text = "Paused";
-  if (const std::string watching = watching_text(tab.capture); !watching.empty()) text += ", " + watching;
+  if (const std::string watching = content::watching_text(tab.capture); !watching.empty()) text += ", " + watching;
   const float width = text_width(ui, TextStyle::small, text) + (stands_out ? ui.px(12) : 0);
   Rect place = row.cut_left(std::min(width + 1, row.width()));
   row.cut_left(ui.px(10));
@@ -132,10 +147,10 @@ struct CaptureControls {
 };
 
 // Fills `controls`, which the texts live in.
-void make_controls(const Ui& ui, const SessionTab& tab, CaptureControls& controls) {
+void make_controls(const Ui& ui, const session::SessionTab& tab, CaptureControls& controls) {
   const CapturePhase phase = tab.capture.phase;
   const bool paused = phase == CapturePhase::paused;
-  controls.watching = watching_text(tab.capture);
+  controls.watching = content::watching_text(tab.capture);
   const bool ours = controls.watching.empty();
   controls.pause = {.label = paused ? "Resume" : "Pause",
                     .icon = paused ? icon::kPlay : icon::kPause,
@@ -143,7 +158,7 @@ void make_controls(const Ui& ui, const SessionTab& tab, CaptureControls& control
                     .tooltip = ours ? std::string_view("While paused nothing is collected; the program goes on")
                                     : std::string_view(controls.watching),
                     .shortcut = "Ctrl+Shift+E"};
-  controls.stop_label = (ours ? "Stop " : "Leave ") + elapsed_text(tab.capture_seconds);
+  controls.stop_label = (ours ? "Stop " : "Leave ") + content::elapsed_text(tab.capture_seconds);
   controls.stop = {.label = controls.stop_label,
                    .icon = icon::kStop,
                    .icon_colour = ui.colour(Colour::error),
@@ -211,7 +226,7 @@ void forget(std::string& secret) {
 }
 
 // Paragraphs, with fingerprints in boxes from which they can be copied. Draws nothing when `draws` is not set.
-void text_part(AppState& state, FormLayout& layout, const std::string& text, bool draws) {
+void text_part(AppState& state, connect::FormLayout& layout, const std::string& text, bool draws) {
   Ui& ui = layout.ui();
   std::size_t boxes = 0;
   for (const std::string& line : lines_of(text)) {
@@ -250,20 +265,20 @@ void text_part(AppState& state, FormLayout& layout, const std::string& text, boo
 void draw_capture_bar(AppState& state, Ui& ui, Rect& row) {
   const auto index = state.workspace.active_index();
   if (!index || state.workspace.link(*index) == nullptr) return draw_record_button(state, ui, row);
-  const SessionTab& tab = *state.tab();
+  const session::SessionTab& tab = *state.tab();
   CaptureControls controls;
   make_controls(ui, tab, controls);
   // The controls before the words.
-  const float retained = may_grow(tab) ? controls_width(ui, controls) + ui.px(10) : 0;
+  const float retained = session::may_grow(tab) ? controls_width(ui, controls) + ui.px(10) : 0;
   Rect words = row.cut_left(std::max(row.width() - retained, 0.0F));
-  const std::string hosts = hosts_text(tab.capture);
+  const std::string hosts = content::hosts_text(tab.capture);
   const float used_by_name = ui.px(18) + text_width(ui, TextStyle::mono, hosts) + ui.px(18);
   const Rect name = words.cut_left(std::min(used_by_name, words.width())).middle(ui.px(size::kControl));
   words.cut_left(std::min(ui.px(8), words.width()));
   if (name.width() > ui.px(28)) draw_hosts(state, ui, name, hosts);
   draw_state(ui, words, tab);
   row.x0 = words.x0;  // what they did not need
-  if (may_grow(tab)) draw_controls(state, ui, row, controls);
+  if (session::may_grow(tab)) draw_controls(state, ui, row, controls);
 }
 
 // What a capture asks of the user: ssh's prompts, and whether an agent is the right one.
@@ -284,7 +299,7 @@ void draw_capture_question(AppState& state, Ui& ui) {
     open_modal(ui, kName);
   }
   const bool yes_no = question.kind == CaptureQuestion::Kind::yes_no;
-  FormLayout measured(ui, {0, 0, ui.px(kWidth - 40), 1});
+  connect::FormLayout measured(ui, {0, 0, ui.px(kWidth - 40), 1});
   text_part(state, measured, question.text, false);
   const float height = measured.used() / ui.scale() + kFrame + (yes_no ? 12 : 46);
   Modal modal(ui, kName, question.title.empty() ? question.place : question.title, kWidth, height);
@@ -292,8 +307,7 @@ void draw_capture_question(AppState& state, Ui& ui) {
   if (!modal.open()) {  // Esc and the x are a no
     answer.emplace(std::nullopt);
   } else {
-    FocusScope keyboard(ui, kName);
-    FormLayout layout(ui, modal.body());
+    connect::FormLayout layout(ui, modal.body());
     text_part(state, layout, question.text, true);
     bool submitted = false;
     if (!yes_no) {
@@ -328,4 +342,4 @@ void draw_capture_question(AppState& state, Ui& ui) {
   state.asked_id = 0;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::frame

@@ -14,7 +14,7 @@
 #include "core/base/text.h"
 #include "core/names/short_names.h"
 
-namespace accelscope::app {
+namespace accelscope::app::frame {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -23,7 +23,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 constexpr float kKeyColumn = 216;
-constexpr float kMouseRows = 202;                         // units that the rows about the mouse take
+constexpr float kKeyRow = 22, kKeyGroup = 36;
 constexpr float kTwoColumns = 900;                        // units of width from which the keys stand in two columns
 constexpr float kConnectFrame = 70, kLeastConnect = 470;  // units: what the dialog adds to its form
 
@@ -41,7 +41,7 @@ bool draw_connect(AppState& state, Ui& ui) {
   return false;
 }
 
-void draw_key_row(Ui& ui, Rect row, const Command& command) {
+void draw_key_row(Ui& ui, Rect row, const palette::Command& command) {
   Rect keys = row.cut_left(ui.px(kKeyColumn));
   const float width = key_cap(ui, keys, command.key);
   keys.cut_right(width + ui.px(6));
@@ -50,24 +50,88 @@ void draw_key_row(Ui& ui, Rect row, const Command& command) {
   draw_text(ui, row, command.title);
 }
 
-void draw_mouse_rows(Ui& ui, Rect& column) {
-  constexpr std::array<std::pair<const char*, const char*>, 7> kMouse = {{
-      {"Drag", "zoom to the stretch"},
-      {"Wheel", "zoom at the pointer"},
-      {"Shift+wheel", "pan"},
-      {"Middle, right drag", "pan"},
-      {"Click", "select; Esc clears"},
-      {"Double click", "fit the event"},
-      {"Right click", "menu; drop a marker"},
-  }};
-  group_heading(ui, column, "Mouse");
-  for (const auto& [what, does] : kMouse) {
-    Rect row = column.cut_top(ui.px(22));
+using KeyRow = std::pair<std::string, std::string>;
+
+float height_of(const Ui& ui, std::span<const KeyRow> rows) {
+  return rows.empty() ? 0 : ui.px(kKeyRow) * static_cast<float>(rows.size()) + ui.px(kKeyGroup);
+}
+
+void draw_key_rows(Ui& ui, Rect& column, std::string_view title, std::span<const KeyRow> rows) {
+  group_heading(ui, column, title);
+  for (const auto& [what, does] : rows) {
+    Rect row = column.cut_top(ui.px(kKeyRow));
     key_cap(ui, row.cut_left(ui.px(kKeyColumn)), what);
     row.cut_left(ui.px(12));
     draw_text(ui, row, does);
   }
   column.cut_top(ui.px(12));
+}
+
+const std::vector<KeyRow>& mouse_rows() {
+  static const std::vector<KeyRow> kRows = {
+      {"Drag", "zoom to the stretch"},       {"Wheel", "zoom at the pointer"}, {"Shift+wheel", "pan"},
+      {"Middle, right drag", "pan"},         {"Click", "select; Esc clears"},  {"Double click", "fit the event"},
+      {"Right click", "menu; drop a marker"}};
+  return kRows;
+}
+
+// What keys do where the keyboard is: in the timeline, where it is nowhere else.
+std::vector<KeyRow> keys_here(const std::optional<FocusPlace>& place) {
+  std::vector<KeyRow> rows;
+  const FocusStopKind kind = place ? place->kind : FocusStopKind::open;
+  switch (kind) {
+    case FocusStopKind::list:
+      rows = {{"Up, Down, Page", "go from row to row"},
+              {"Home, End", "go to the first row, to the last"},
+              {"Left, Right", "go to the links of the row"},
+              {"Enter", "zoom to it or open it"},
+              {"Letters", "go to the row that begins with them"},
+              {"Ctrl+C", "copies the row"},
+              {"Ctrl+A", "chooses all rows"},
+              {"Ctrl+Shift+F", "filters rows"}};
+      break;
+    case FocusStopKind::pointer:
+      rows = {{"Arrows", "move a pointer over it"},
+              {"Shift+arrows", "drag it, until Shift comes up"},
+              {"Enter, Space", "press there"}};
+      break;
+    case FocusStopKind::handle:
+      rows = {{"Arrows", "move it, a marker by a pixel"},
+              {"Shift+arrows", "move it further, a marker by ten pixels"},
+              {"Home, End", "move it to an end"},
+              {"Enter", "as a double click: sets the size back, renames the marker"},
+              {"Del", "deletes the marker"}};
+      break;
+    case FocusStopKind::text:
+      rows = {{"Enter", "takes what was typed"}, {"Esc", "takes it back"}};
+      break;
+    case FocusStopKind::button:
+      rows = {{"Enter, Space", "press it"}, {"Ctrl+C", "copies its name"}};
+      if (!place->group.empty()) rows.insert(rows.begin(), {"Arrows, Home, End", "go to the others of its group"});
+      if (place->letters) rows.emplace_back("Letters", "go to the one that begins with them");
+      if (place->group.ends_with(".head")) rows.emplace_back("Ctrl+Left, Right", "make the column narrower, wider");
+      break;
+    case FocusStopKind::open:
+      for (const timeline::TimelineCommand& command : timeline::timeline_commands()) {
+        if (command.key[0] == 0) continue;
+        rows.emplace_back(command.second_key[0] == 0 ? std::string(command.key)
+                                                     : std::string(command.key) + ", " + command.second_key,
+                          command.title);
+      }
+      break;
+  }
+  if (kind != FocusStopKind::text) rows.emplace_back("Shift+F10", "opens its menu");
+  rows.emplace_back("Tab, Shift+Tab", "go to the next control, and back");
+  rows.emplace_back("F6, Shift+F6", "go to the next part of the window, and back");
+  rows.emplace_back("Alt", "goes to the menus");
+  return rows;
+}
+
+std::string title_here(const std::optional<FocusPlace>& place) {
+  const auto pane = std::ranges::find_if(kPanes, [&](const Pane& each) { return place && place->pane == each.name; });
+  const std::string where = pane == kPanes.end() ? kTimelinePane.title : pane->title;
+  const std::string what = place && !place->label.empty() && place->label != where ? ": " + place->label : "";
+  return "Here, in the " + lower_case(where.substr(0, 1)) + where.substr(1) + what;
 }
 
 bool draw_keys(AppState& state, Ui& ui) {
@@ -81,19 +145,20 @@ bool draw_keys(AppState& state, Ui& ui) {
   text_input(ui, "keys.filter", head.cut_right(ui.px(240)).middle(ui.px(size::kControl)), state.dialog_text,
              {.placeholder = "Filter by name or key", .icon = icon::kSearch});
   const std::string wanted = lower_case(state.dialog_text);
-  const auto listed = [&](const Command& command) {
+  const auto listed = [&](const palette::Command& command) {
     const std::string text = command.title + "\n" + command.key + "\n" + command.second_key;
     return !command.key.empty() && lower_case(text).find(wanted) != std::string::npos;
   };
-  std::array<float, kMenuCount> heights{};
+  std::array<float, palette::kMenuCount> heights{};
   float whole = 0;
-  for (const Command& command : state.commands.all()) {
-    if (listed(command)) heights[static_cast<std::size_t>(command.menu)] += ui.px(22);
+  for (const palette::Command& command : state.commands.all()) {
+    if (listed(command)) heights[static_cast<std::size_t>(command.menu)] += ui.px(kKeyRow);
   }
-  for (float& height : heights) whole += height > 0 ? height += ui.px(36) : 0;
-  if (wanted.empty()) whole += ui.px(kMouseRows);
+  for (float& height : heights) whole += height > 0 ? height += ui.px(kKeyGroup) : 0;
+  const std::vector<KeyRow> here = keys_here(state.focused);
+  if (wanted.empty()) whole += height_of(ui, here) + height_of(ui, mouse_rows());
   // Groups stay whole, so the longer column may have half of one more than the other.
-  const float largest = *std::ranges::max_element(heights);
+  const float largest = std::max(*std::ranges::max_element(heights), height_of(ui, here));
   const bool narrow = body.width() < ui.px(kTwoColumns);
   const ScrollArea scroll(ui, "keys.scroll", body, narrow ? whole : std::max(body.height(), (whole + largest) / 2));
   Rect content = scroll.content();
@@ -101,14 +166,17 @@ bool draw_keys(AppState& state, Ui& ui) {
   std::array<Rect, 2> columns = {narrow ? content : content.cut_left(content.width() / 2), content};
   if (narrow) columns[1].y1 = columns[1].y0;  // everything goes into the first
   columns[0].cut_right(ui.px(20));
-  if (wanted.empty()) draw_mouse_rows(ui, columns[0]);
-  for (std::size_t menu = 0; menu < kMenuCount; ++menu) {
+  if (wanted.empty()) {
+    draw_key_rows(ui, columns[0], title_here(state.focused), here);
+    draw_key_rows(ui, columns[narrow ? 0 : 1], "Mouse", mouse_rows());
+  }
+  for (std::size_t menu = 0; menu < palette::kMenuCount; ++menu) {
     if (heights[menu] <= 0) continue;
     Rect& column = columns[columns[0].height() >= columns[1].height() ? 0 : 1];
-    group_heading(ui, column, menu_title(static_cast<MenuId>(menu)));
-    for (const Command& command : state.commands.all()) {
+    group_heading(ui, column, palette::menu_title(static_cast<palette::MenuId>(menu)));
+    for (const palette::Command& command : state.commands.all()) {
       if (static_cast<std::size_t>(command.menu) != menu || !listed(command)) continue;
-      draw_key_row(ui, column.cut_top(ui.px(22)), command);
+      draw_key_row(ui, column.cut_top(ui.px(kKeyRow)), command);
     }
     column.cut_top(ui.px(12));
   }
@@ -127,7 +195,7 @@ bool draw_about(AppState&, Ui& ui) {
       {.colour = Colour::text2});
   Rect foot = modal.buttons();
   const ButtonOptions close{.label = "Close"};
-  if (!button(ui, "about.close", foot.cut_right(button_width(ui, close)), close)) return true;
+  if (!button(ui, "about.done", foot.cut_right(button_width(ui, close)), close)) return true;
   modal.close();
   return false;
 }
@@ -139,14 +207,14 @@ void draw_unsaved_question(AppState& state, Ui& ui) {
     return;
   }
   if (!std::exchange(state.question_shown, true)) open_modal(ui, "unsaved");
-  const SessionTab& tab = state.workspace.tab(*index);
+  const session::SessionTab& tab = state.workspace.tab(*index);
   Modal modal(ui, "unsaved", "Save before closing?", 480, 170);
   if (!modal.open()) {  // Esc
-    state.workspace.answer(Workspace::Answer::cancel);
+    state.workspace.answer(workspace::Workspace::Answer::cancel);
     state.quitting = false;
     return;
   }
-  const bool recording = may_grow(tab);
+  const bool recording = session::may_grow(tab);
   draw_paragraph(ui, modal.body(),
                  state.workspace.session_title(*index) +
                      (recording ? " is still recording. Closing ends the capture; what was not saved is lost."
@@ -164,15 +232,15 @@ void draw_unsaved_question(AppState& state, Ui& ui) {
   if (saved) {
     if (tab.path.empty() || tab.store->is_read_only()) {
       const std::size_t which = *index;
-      state.workspace.answer(Workspace::Answer::cancel);
+      state.workspace.answer(workspace::Workspace::Answer::cancel);
       state.show_save_dialog(which, true);
     } else {
-      state.workspace.answer(Workspace::Answer::save);
+      state.workspace.answer(workspace::Workspace::Answer::save);
     }
   }
-  if (discarded) state.workspace.answer(Workspace::Answer::discard);
+  if (discarded) state.workspace.answer(workspace::Workspace::Answer::discard);
   if (cancelled) {
-    state.workspace.answer(Workspace::Answer::cancel);
+    state.workspace.answer(workspace::Workspace::Answer::cancel);
     state.quitting = false;
   }
   if (saved || discarded || cancelled) modal.close();
@@ -247,16 +315,16 @@ void tell(AppState& state, const Result<void>& done, const std::string& text) {
 constexpr std::size_t kMostTables = 6;  // of the largest; the legend has them all
 constexpr float kLabel = 150, kSettingsRow = 28, kSettingsGap = 14, kCheckRow = 24, kLeastCheck = 120;
 
-void draw_colours(Ui& ui, Rect& area, SessionTab& tab) {
+void draw_colours(Ui& ui, Rect& area, session::SessionTab& tab) {
   group_heading(ui, area, "Colours");
-  std::vector<std::string> tables = coloured_tables(*tab.snapshot);
+  std::vector<std::string> tables = view::coloured_tables(*tab.snapshot);
   if (tables.size() > kMostTables) tables.resize(kMostTables);
   for (const std::string& table : tables) {
     Rect row = area.cut_top(ui.px(kSettingsRow));
     draw_text(ui, row.cut_left(ui.px(kLabel)), table_title(table), {.colour = Colour::text2});
     const Rect place = row.middle(ui.px(size::kSmallControl));
-    if (const auto column = colour_menu(ui, "view_settings.colour." + table, place, tab, table)) {
-      choose_colour(tab, table, *column);
+    if (const auto column = timeline::colour_menu(ui, "view_settings.colour." + table, place, tab, table)) {
+      view::choose_colour(tab, table, *column);
     }
   }
   if (tab.choices.colour_by.empty()) return;
@@ -264,13 +332,13 @@ void draw_colours(Ui& ui, Rect& area, SessionTab& tab) {
   row.cut_left(ui.px(kLabel));
   constexpr const char* kReset = "Colour all by name";
   if (link(ui, "view_settings.colours.reset", row.cut_left(link_width(ui, kReset)), kReset)) {
-    tab.change([](ViewChoices& choices) { choices.colour_by.clear(); });
+    tab.change([](session::ViewChoices& choices) { choices.colour_by.clear(); });
   }
 }
 
-void draw_rows(Ui& ui, Rect& area, SessionTab& tab) {
+void draw_rows(Ui& ui, Rect& area, session::SessionTab& tab) {
   group_heading(ui, area, "Lanes");
-  const RowChoices& rows = tab.choices.rows;
+  const rows::RowChoices& rows = tab.choices.rows;
   Rect row = area.cut_top(ui.px(kSettingsRow));
   const auto view_button = [&](const char* name, const char* label, bool active, const char* tip) {
     const ButtonOptions options{.label = label, .active = active, .tooltip = tip};
@@ -278,18 +346,22 @@ void draw_rows(Ui& ui, Rect& area, SessionTab& tab) {
     row.cut_left(ui.px(8));
     return button(ui, name, place, options);
   };
-  if (view_button("view_settings.full", "Full view", rows == full_view(rows),
+  if (view_button("view_settings.full", "Full view", rows == view::full_view(rows),
                   "Every lane; what was hidden is shown again.")) {
-    choose_rows(tab, full_view(rows));
+    view::choose_rows(tab, view::full_view(rows));
   }
-  if (view_button("view_settings.minimal", "Minimal view", rows == minimal_view(rows),
+  if (view_button("view_settings.minimal", "Minimal view", rows == view::minimal_view(rows),
                   "Instructions or kernels, and the counters of utilisation and MFU.")) {
-    choose_rows(tab, minimal_view(rows));
+    view::choose_rows(tab, view::minimal_view(rows));
+  }
+  if (view_button("view_settings.platform", "Platform view", rows == view::platform_view(rows),
+                  "Host threads, calls, queues, engines, transfers and counters, in the order of work's way.")) {
+    view::choose_rows(tab, view::platform_view(rows));
   }
   if (!rows.hidden.empty()) {
     draw_text(ui, row, fmt::format("{} hidden", rows.hidden.size()), {.colour = Colour::text3});
   }
-  const std::uint32_t levels = layer_levels(*tab.snapshot);
+  const std::uint32_t levels = view::layer_levels(*tab.snapshot);
   if (levels < 2) return;
   Rect depth = area.cut_top(ui.px(kSettingsRow));
   draw_text(ui, depth.cut_left(ui.px(kLabel)), "Levels of layers", {.colour = Colour::text2});
@@ -298,42 +370,42 @@ void draw_rows(Ui& ui, Rect& area, SessionTab& tab) {
   int chosen = static_cast<int>(rows.layer_depth < levels ? rows.layer_depth : 0);
   const Rect place = depth.cut_left(ui.px(110)).middle(ui.px(size::kSmallControl));
   if (dropdown(ui, "view_settings.layers", place, choices, chosen)) {
-    RowChoices changed = rows;
+    rows::RowChoices changed = rows;
     changed.layer_depth = static_cast<std::uint32_t>(chosen);
-    choose_rows(tab, std::move(changed));
+    view::choose_rows(tab, std::move(changed));
   }
 }
 
-void draw_semaphores(AppState& state, Ui& ui, Rect area, SessionTab& tab) {
-  const std::vector<SemaphoreRow> all = semaphore_rows(*tab.snapshot);
+void draw_semaphores(AppState& state, Ui& ui, Rect area, session::SessionTab& tab) {
+  const std::vector<view::SemaphoreRow> all = view::semaphore_rows(*tab.snapshot);
   group_heading(ui, area, "Semaphores");
   if (all.empty()) {
     draw_text(ui, area.cut_top(ui.px(kSettingsRow)), "This session has no semaphores.", {.colour = Colour::text3});
     return;
   }
-  std::vector<SemaphoreRow> listed;
-  for (const SemaphoreRow& row : all) {
+  std::vector<view::SemaphoreRow> listed;
+  for (const view::SemaphoreRow& row : all) {
     if (matches_words(row.label, state.dialog_text)) listed.push_back(row);
   }
   Rect head = area.cut_top(ui.px(kSettingsRow));
   text_input(ui, "view_settings.semaphores.filter", head.cut_left(ui.px(240)).middle(ui.px(size::kSmallControl)),
              state.dialog_text, {.placeholder = "Filter semaphores", .icon = icon::kFilter});
   head.cut_left(ui.px(12));
-  RowChoices changed = tab.choices.rows;
+  rows::RowChoices changed = tab.choices.rows;
   const auto shown =
-      std::ranges::count_if(all, [&](const SemaphoreRow& row) { return changed.hidden.count(row.key) == 0; });
+      std::ranges::count_if(all, [&](const view::SemaphoreRow& row) { return changed.hidden.count(row.key) == 0; });
   if (link(ui, "view_settings.semaphores.all", head.cut_left(link_width(ui, "Show")), "Show")) {
-    show_semaphores(changed, listed, true);
+    view::show_semaphores(changed, listed, true);
   }
   head.cut_left(ui.px(10));
   if (link(ui, "view_settings.semaphores.none", head.cut_left(link_width(ui, "Hide")), "Hide")) {
-    show_semaphores(changed, listed, false);
+    view::show_semaphores(changed, listed, false);
   }
   head.cut_left(ui.px(12));
   const std::string count = fmt::format("{} listed, {} of {} shown", listed.size(), shown, all.size());
   draw_text(ui, head, count, kHintTextRight);
   float width = ui.px(kLeastCheck);
-  for (const SemaphoreRow& row : all) width = std::max(width, checkbox_width(ui, row.label) + ui.px(12));
+  for (const view::SemaphoreRow& row : all) width = std::max(width, checkbox_width(ui, row.label) + ui.px(12));
   const auto across = std::max<std::size_t>(1, static_cast<std::size_t>(area.width() / width));
   const std::size_t lines = (listed.size() + across - 1) / across;
   const ScrollArea scroll(ui, "view_settings.semaphores.list", area, ui.px(kCheckRow) * static_cast<float>(lines));
@@ -346,42 +418,42 @@ void draw_semaphores(AppState& state, Ui& ui, Rect area, SessionTab& tab) {
       bool on = changed.hidden.count(listed[i].key) == 0;
       const Rect place = row.cut_left(width);
       if (checkbox(ui, "view_settings.semaphore." + listed[i].label, place, listed[i].label, on)) {
-        show_semaphores(changed, {listed[i]}, on);
+        view::show_semaphores(changed, {listed[i]}, on);
       }
     }
   }
-  choose_rows(tab, std::move(changed));
+  view::choose_rows(tab, std::move(changed));
 }
 
 // Dialogs of one line: a stretch of time or a link to go to, the name of a layout or a set of markers.
 
 bool draw_editor_command(AppState& state, Ui& ui) {
   if (!state.dialog_focused && state.dialog_text.empty())
-    state.dialog_text = state.workspace.settings().value(kEditorSetting);
-  LineDialog line{"editor_command", "Command of the editor", kEditorExample.data(), "Keep"};
+    state.dialog_text = state.workspace.settings().value(plan::kEditorSetting);
+  LineDialog line{"editor_command", "Command of the editor", plan::kEditorExample.data(), "Keep"};
   line.hint =
       "{file} and {line} are filled in:\ncode -g {file}:{line},  emacsclient -n +{line} {file},  clion --line {line} "
       "{file},\nxterm -e vim +{line} {file}";
   if (!state.dialog_text.empty()) {
-    const auto words = editor_arguments(state.dialog_text, "file.py", 1);
+    const auto words = plan::editor_arguments(state.dialog_text, "file.py", 1);
     line.may_finish = words.ok();
     if (!words) line.error = words.message();
   }
   return draw_line_dialog(state, ui, line, [&] {
-    state.workspace.settings().set(kEditorSetting, state.dialog_text);
+    state.workspace.settings().set(plan::kEditorSetting, state.dialog_text);
     state.workspace.write_settings();
     state.inform("F4 opens the source line in it");
   });
 }
 
 bool draw_go_to_time(AppState& state, Ui& ui) {
-  SessionTab* tab = state.tab();
+  session::SessionTab* tab = state.tab();
   LineDialog line{"go_to_time", "Go to time", "12.5us:40us", "Go"};
   line.hint = "A time: 12.5us, 10% or #marker.\nA stretch: 12.5us:40us, 10%:20% or #A:#B.";
   TimeRange wanted;
   if (tab != nullptr && !state.dialog_text.empty()) {
     const TimeRange session{tab->snapshot->begin_ns, tab->snapshot->end_ns};
-    const auto range = parse_place(state.dialog_text, session, tab->markers, whole_time(tab->view.span_ns()));
+    const auto range = view::parse_place(state.dialog_text, session, tab->markers, whole_time(tab->view.span_ns()));
     line.may_finish = static_cast<bool>(range);
     if (range) wanted = *range;
     if (!range) line.error = range.message();
@@ -396,7 +468,7 @@ bool draw_go_to_link(AppState& state, Ui& ui) {
   line.hint =
       "A link that was copied with \"Copy link to this view\", in this session or in another of the same program.";
   if (!state.dialog_text.empty()) {
-    const Result<ViewLink> link = read_view_link(state.dialog_text);
+    const Result<view::ViewLink> link = view::read_view_link(state.dialog_text);
     line.may_finish = link && state.tab() != nullptr;
     if (!link) line.error = link.message();
   }
@@ -404,9 +476,9 @@ bool draw_go_to_link(AppState& state, Ui& ui) {
 }
 
 bool draw_save_markers(AppState& state, Ui& ui) {
-  SessionTab* tab = state.tab();
+  session::SessionTab* tab = state.tab();
   if (tab == nullptr) return false;
-  SessionMarkerSets& sets = state.panels_of(*tab).marker_sets();
+  view::SessionMarkerSets& sets = state.panels_of(*tab).marker_sets();
   const std::string& name = state.dialog_text;
   const bool known = sets.of(*tab).find(name) != nullptr;
   LineDialog line{"save_markers", "Save the markers as a set", "Name of the set", known ? "Replace" : "Save"};
@@ -417,18 +489,19 @@ bool draw_save_markers(AppState& state, Ui& ui) {
 }
 
 bool draw_load_markers(AppState& state, Ui& ui) {
-  SessionTab* tab = state.tab();
+  session::SessionTab* tab = state.tab();
   if (tab == nullptr) return false;
-  SessionMarkerSets& sets = state.panels_of(*tab).marker_sets();
+  view::SessionMarkerSets& sets = state.panels_of(*tab).marker_sets();
   std::string known;
-  for (const MarkerSet& set : sets.of(*tab).all()) known += (known.empty() ? "" : ", ") + set.name;
+  for (const view::MarkerSet& set : sets.of(*tab).all()) known += (known.empty() ? "" : ", ") + set.name;
   const std::string& name = state.dialog_text;
   LineDialog line{"load_markers", "Load a set of markers", "Name of the set", "Load"};
   line.may_finish = sets.of(*tab).find(name) != nullptr;
   if (!line.may_finish && !name.empty()) line.error = "there is no such set; there are " + known;
   line.hint = "It takes the place of the markers that are there. There are " + known + ".";
-  return draw_line_dialog(
-      state, ui, line, [&] { tell(state, sets.load(*tab, name, LoadMarkers::replace), "Loaded the markers " + name); });
+  return draw_line_dialog(state, ui, line, [&] {
+    tell(state, sets.load(*tab, name, view::LoadMarkers::replace), "Loaded the markers " + name);
+  });
 }
 
 bool draw_save_layout(AppState& state, Ui& ui) {
@@ -450,7 +523,7 @@ bool draw_save_layout(AppState& state, Ui& ui) {
 
 bool draw_view_settings(AppState& state, Ui& ui) {
   Modal modal(ui, "view_settings", "View settings", 640, 600);
-  SessionTab* tab = state.tab();
+  session::SessionTab* tab = state.tab();
   if (!modal.open() || tab == nullptr) return false;
   Rect body = modal.body();
   draw_colours(ui, body, *tab);
@@ -461,10 +534,32 @@ bool draw_view_settings(AppState& state, Ui& ui) {
   Rect foot = modal.buttons();
   const ButtonOptions close{.label = "Close", .kind = ButtonKind::primary};
   const bool closed =
-      button(ui, "view_settings.close", foot.cut_right(std::max(button_width(ui, close), ui.px(88))), close);
+      button(ui, "view_settings.done", foot.cut_right(std::max(button_width(ui, close), ui.px(88))), close);
   if (closed) modal.close();
   draw_text(ui, foot, "Changes act at once. Alt+Left undoes them when this is closed.", kHintText);
   return !closed;
+}
+
+// Says what the frames before it took; it asks for none itself.
+void draw_frame_times(AppState& state, Ui& ui) {
+  if (!state.shows_frame_times) return;
+  const FrameTimes& times = ui.frame_times();
+  const auto ms = [&](double share) { return fmt::format("{:.2f} ms", times.percentile(share)); };
+  HoverCard card{.title = "Frame times", .title_value = fmt::format("last {}", times.count)};
+  card.rows = {{"p50", ms(0.5)},
+               {"p99", ms(0.99)},
+               {"Draw calls", format_count(times.draw_calls)},
+               {"Vertices", format_count(times.vertices)}};
+  const Rect window = ui.window();
+  const float gap = ui.px(12);
+  standing_card(ui, "frame_times", {window.x1 - gap, window.y1 - ui.px(size::kStatusBar) - gap}, card);
+}
+
+// A dialog lies over what is told elsewhere.
+void draw_told(const AppState& state, Ui& ui) {
+  if ((state.dialog.empty() && !state.file_dialog.is_open()) || state.now_s >= state.toast_until_s) return;
+  const Rect window = ui.window();
+  standing_card(ui, "told", {window.x1 - ui.px(12), window.y1 - ui.px(12)}, {.title = "Note", .footer = state.toast});
 }
 
 }  // namespace
@@ -494,8 +589,10 @@ void draw_dialogs(AppState& state, Ui& ui) {
     break;
   }
   draw_unsaved_question(state, ui);
+  draw_frame_times(state, ui);
   state.file_dialog.draw(ui);
+  draw_told(state, ui);
   take_picture(state, ui);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::frame

@@ -4,7 +4,7 @@
 
 #include "app/panels/panel.h"
 
-namespace accelscope::app {
+namespace accelscope::app::frame {
 
 // One part of a filter, for the user: "Time 1,972.78 – 1,994.25 µs", "8 of 11 lanes", "Not DMA_TRIGGER".
 struct FilterChip {
@@ -17,6 +17,6 @@ struct FilterChip {
 void remove_part(EventFilter& filter, const FilterChip& chip);
 
 // Takes its row from the top of the area, if there is a filter.
-void draw_filter_bar(const PanelContext& context, render::Rect& area);
+void draw_filter_bar(const panels::PanelContext& context, render::Rect& area);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::frame

@@ -6,9 +6,10 @@
 #include "app/frame/app_state.h"
 #include "app/frame/filter_bar.h"
 #include "app/session/analysis.h"
+#include "app/view/marker_sets.h"
 #include "core/model/track_kinds.h"
 
-namespace accelscope::app {
+namespace accelscope::app::frame {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -17,7 +18,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-void draw_unfiltered_note(const PanelContext& context, PanelId id, Rect& area) {
+void draw_unfiltered_note(const panels::PanelContext& context, PanelId id, Rect& area) {
   const std::string_view reason = panel_info(id).unfiltered;
   if (context.tab.choices.filter.empty() || reason.empty()) return;
   Ui& ui = context.ui;
@@ -77,41 +78,146 @@ void draw_place_buttons(AppState& state, Ui& ui, const std::string& place_name, 
   }
 }
 
+// Whether a panel has something to say of the session; nothing until it is known.
+[[nodiscard]] std::optional<bool> says_something(AppState& state, const panels::PanelContext& context, PanelId id) {
+  const TabPanels& panels = state.panels_of(context.tab);
+  const auto fact = panel_info(id).fact;
+  if (fact != nullptr && panels.facts.value && !((*panels.facts.value).*fact)) return false;
+  return panels.of(id).has_content(context);
+}
+
+// Whether a page is worth a place: it says something of this session, or it is not known yet, or the user has brought
+// it to the front here.
+[[nodiscard]] bool is_worth_showing(AppState& state, const panels::PanelContext& context, PanelId id) {
+  const bool stays = state.panels_of(context.tab).stays.contains(id);
+  if (panel_info(id).missing.empty() || stays || session::may_grow(context.tab)) return true;
+  return says_something(state, context, id).value_or(true);
+}
+
+// The pages of a question that say something, and the one in front.
+[[nodiscard]] std::vector<PanelId> shown_pages(AppState& state, const panels::PanelContext& context,
+                                               Question question) {
+  std::vector<PanelId> pages = state.layout.pages_of(question);
+  std::set<PanelId>& empty = state.panels_of(context.tab).empty;
+  std::erase_if(pages, [&](PanelId id) {
+    const bool shown = is_worth_showing(state, context, id);
+    shown ? (void)empty.erase(id) : (void)empty.insert(id);
+    return !shown && !state.layout.is_seen(id);
+  });
+  return pages;
+}
+
+// Where a place has room for its tabs alone, what is chosen there has the window.
+[[nodiscard]] bool has_timeline(const session::SessionTab& tab);
+void show_chosen(AppState& state, PanelId page) {
+  const bool folded = state.layout.folded() && has_timeline(*state.tab());
+  folded&& state.layout.place(page) == Place::bottom ? state.layout.maximise(page) : state.layout.show_page(page);
+}
+
+void show_question(AppState& state, const panels::PanelContext& context, Question question) {
+  const auto says = [&](PanelId id) { return is_worth_showing(state, context, id); };
+  if (const auto page = state.layout.page_of(question, says)) show_chosen(state, *page);
+}
+
+// The tab of a page or of a question, which stands for its page where it has only one.
+[[nodiscard]] Tab tab_of(AppState& state, const panels::PanelContext& context, PanelId id) {
+  const PanelInfo& info = panel_info(id);
+  TabPanels& own = state.panels_of(context.tab);
+  return {.name = std::string(info.name),
+          .label = std::string(info.title),
+          .badge = own.of(id).badge(context.tab),
+          .pinned = state.layout.is_pinned(id),
+          .updating = own.older.contains(id)};
+}
+
+void follow_drag(AppState& state, const TabStripResult& result, std::span<const PanelId> ids,
+                 std::optional<PanelId>& dropped) {
+  if (result.dragged && !ids[*result.dragged].empty()) state.dragged_tab = ids[*result.dragged];
+  if (result.dropped && !ids[*result.dropped].empty()) dropped = ids[*result.dropped];
+}
+
+// A tab for each question, in the strip's left; returns where the pages of the one in front go: beside them, or where
+// there is no room into a row of their own, off the top of `rest`.
+Rect draw_questions(AppState& state, const panels::PanelContext& context, const Rect& strip, Rect& rest, PanelId front,
+                    std::span<const Tab> pages, float reserved, std::optional<PanelId>& dropped) {
+  Ui& ui = context.ui;
+  std::vector<Tab> tabs;
+  std::vector<Question> questions;
+  std::vector<PanelId> alone;  // the only page, which goes where the tab is dragged to; "": there are more
+  std::size_t active = 0;
+  for (std::size_t i = 0; i < kQuestionCount; ++i) {
+    const auto question = static_cast<Question>(i);
+    const std::vector<PanelId> shown = shown_pages(state, context, question);
+    if (shown.empty()) continue;
+    if (panel_info(front).question == question) active = tabs.size();
+    alone.push_back(shown.size() == 1 ? shown.front() : PanelId());
+    Tab tab = shown.size() == 1 ? tab_of(state, context, shown.front()) : Tab{};
+    if (panel_info(front).question != question) tab.badge = tab_of(state, context, shown.front()).badge;
+    tab.name = question_info(question).name;
+    tab.label = question_info(question).title;
+    tabs.push_back(std::move(tab));
+    questions.push_back(question);
+  }
+  const float room = strip.width() - reserved;
+  const float pages_width = pages.size() < 2 ? 0 : tab_strip_width(ui, pages) + ui.px(16);
+  if (tab_strip_width(ui, tabs) + pages_width > room) {
+    for (std::size_t i = 0; i < tabs.size(); ++i) tabs[i].label = question_info(questions[i]).brief;
+  }
+  Rect right = strip;
+  const TabStripResult result =
+      tab_strip(ui, "questions", right.cut_left(std::min(tab_strip_width(ui, tabs), room)), tabs, active);
+  fill(ui, right, ui.colour(Colour::bg0));
+  if (result.chosen) show_question(state, context, questions[*result.chosen]);
+  follow_drag(state, result, alone, dropped);
+  if (pages_width == 0) return {};
+  if (pages_width > right.width() - reserved) {
+    return rest.cut_top(ui.px(size::kPanelTabs)).inset(ui.px(8), 0);
+  }
+  right.cut_left(ui.px(8));
+  vertical_line(ui, right.x0, right.y0 + ui.px(6), right.y1 - ui.px(6), ui.colour(Colour::line2));
+  right.cut_left(ui.px(8));
+  right.cut_right(reserved);
+  return right;
+}
+
 // dropped: a tab of this place that has been let go.
-void draw_place(AppState& state, const PanelContext& context, Place place, const Rect& area,
+void draw_place(AppState& state, const panels::PanelContext& context, Place place, const Rect& area,
                 std::optional<PanelId>& dropped) {
   Ui& ui = context.ui;
   const std::string place_name = place == Place::right ? "right" : "bottom";
+  const Pane& own_pane = place == Place::right ? kRightPane : kBottomPane;
+  const FocusPane pane(ui, own_pane.name, own_pane.order);
   TabPanels& own = state.panels_of(context.tab);
-  const std::vector<PanelId> panels = state.layout.panels_in(place);
   const PanelId front = state.layout.maximised().value_or(*state.layout.front(place));
+  const std::vector<PanelId> panels =
+      place == Place::right ? state.layout.panels_in(place) : shown_pages(state, context, panel_info(front).question);
   Rect rest = area;
   fill(ui, rest, ui.colour(Colour::bg2));
   Rect strip = rest.cut_top(ui.px(size::kPanelTabs));
-  std::vector<Tab> tabs;
-  std::size_t active = 0;
-  for (std::size_t i = 0; i < panels.size(); ++i) {
-    const PanelInfo& info = panel_info(panels[i]);
-    if (panels[i] != front) own.older.erase(panels[i]);  // it shows nothing, and asks for nothing better
-    tabs.push_back({.name = std::string(info.name),
-                    .label = std::string(info.title),
-                    .badge = own.of(panels[i]).badge(context.tab),
-                    .pinned = state.layout.is_pinned(panels[i]),
-                    .updating = own.older.contains(panels[i])});
-    if (panels[i] == front) active = i;
+  for (const PanelId id : state.layout.panels_in(place)) {
+    if (id != front) own.older.erase(id);  // it shows nothing, and asks for nothing better
   }
-  const TabStripResult result =
-      tab_strip(ui, place_name, strip, tabs, active, {.reserved_right = 5 * ui.px(size::kSmallControl) + ui.px(16)});
-  if (result.chosen) state.layout.show(panels[*result.chosen]);
-  if (result.dragged) state.dragged_tab = panels[*result.dragged];
-  if (result.dropped) dropped = panels[*result.dropped];
+  std::vector<Tab> tabs;
+  for (const PanelId id : panels) tabs.push_back(tab_of(state, context, id));
+  const auto active = static_cast<std::size_t>(std::ranges::find(panels, front) - panels.begin());
+  const float reserved = 5 * ui.px(size::kSmallControl) + ui.px(16);
+  const bool asks = place == Place::bottom;
+  const Rect pages = asks ? draw_questions(state, context, strip, rest, front, tabs, reserved, dropped) : strip;
+  if (!pages.empty()) {
+    const TabStripResult result =
+        tab_strip(ui, place_name, pages, tabs, active, {.reserved_right = asks ? 0 : reserved, .pages = asks});
+    if (result.chosen) show_chosen(state, panels[*result.chosen]);
+    follow_drag(state, result, panels, dropped);
+  }
   draw_place_buttons(state, ui, place_name, front, strip);
   draw_unfiltered_note(context, front, rest);
   if (rest.empty()) return;
-  // Of both sessions, whichever is in hand.
-  SessionTab& shown = front == "compare" ? *state.tab() : context.tab;
+  // Of all sessions of a comparison, whichever is in hand.
+  session::SessionTab& shown = front == "compare" ? *state.tab() : context.tab;
   (void)shown.analysis->take_older();
+  ImGui::PushClipRect({area.x0, area.y0}, {area.x1, area.y1}, true);  // in a small window a panel has more than room
   state.panels_of(shown).of(front).draw({ui, shown, context.actions}, rest);
+  ImGui::PopClipRect();
   if (shown.analysis->take_older()) {
     own.older.insert(front);
   } else {
@@ -138,6 +244,7 @@ std::string door_text(AppState& state, PanelId id) {
 
 // The column shut: an arrow that opens it, and an icon for each of its panels.
 void draw_door(AppState& state, Ui& ui, const Rect& door) {
+  const FocusPane pane(ui, kRightPane.name, kRightPane.order);
   fill(ui, door, ui.colour(Colour::bg2));
   vertical_line(ui, door.x0, door.y0, door.y1, ui.colour(Colour::line2));
   Rect rest = door;
@@ -153,6 +260,7 @@ void draw_door(AppState& state, Ui& ui, const Rect& door) {
   }
   rest.cut_top(ui.px(8));
   for (const PanelId id : state.layout.panels_in(Place::right)) {
+    if (rest.height() < ui.px(PanelLayout::kDoor)) return;  // the arrow opens all of them
     const Rect place = centred(rest.cut_top(ui.px(PanelLayout::kDoor)).middle(side));
     if (icon_button(ui, "door." + std::string(panel_info(id).name), place, panel_info(id).icon, door_text(state, id))) {
       state.layout.show(id);
@@ -200,27 +308,43 @@ void drag_tab(AppState& state, Ui& ui, const PanelLayout::Rects& rects, const Re
   state.dragged_tab.reset();
 }
 
+constexpr float kSplitterStep = 16, kSplitterFar = 80;  // units that an arrow moves it by, and with Shift
+
 void draw_splitter(AppState& state, Ui& ui, Place place, const Rect& bar, const Rect& area) {
   if (bar.empty()) return;
   const bool right = place == Place::right;
-  const Interaction response = interact(ui, right ? "splitter.right" : "splitter.bottom", bar);
+  const Interaction response = interact(
+      ui, right ? "splitter.right" : "splitter.bottom", bar,
+      {.keys = FocusStopKind::handle, .label = right ? "Width of the right column" : "Height of the panels below"});
+  const HandleKeys keys = handle_keys(ui, response);
+  const float whole = right ? area.width() : area.height();
+  const float by =
+      static_cast<float>(right ? keys.across : keys.along) * ui.px(keys.far ? kSplitterFar : kSplitterStep) +
+      static_cast<float>(keys.to_end) * whole;
+  if (by != 0) state.layout.drag_splitter(place, by, area, ui.scale());
+  float& was_reset = ui.remembered(right ? "splitter.right#reset" : "splitter.bottom#reset");  // by the press under way
+  if (response.double_clicked) {
+    state.layout.reset_size(place);
+    was_reset = 1;
+  }
   fill(ui, bar, ui.colour(response.hovered || response.held ? Colour::accent : Colour::bg0));
   if (response.hovered || response.held) set_cursor(right ? Cursor::resize_horizontal : Cursor::resize_vertical);
-  if (!response.held) return;
+  if (!response.held) was_reset = 0;
+  if (was_reset != 0 || !response.held) return;
   const float moved = right ? ui.input().mouse.x - bar.centre().x : ui.input().mouse.y - bar.centre().y;
   if (std::abs(moved) >= 1) state.layout.drag_splitter(place, moved, area, ui.scale());
 }
 
 // Whether the right column has anything to show: a panel that the user put there or chose, or a source line of any
 // event.
-bool column_has_text(AppState& state, SessionTab& tab) {
+bool column_has_text(AppState& state, session::SessionTab& tab) {
   for (const PanelId id : state.layout.panels_in(Place::right)) {
     const bool tells_of_source = id == "source" || id == "stack";
     if (panel_info(id).place != Place::right || (!tells_of_source && state.layout.front(Place::right) == id))
       return true;
   }
   TabPanels& panels = state.panels_of(tab);
-  if (!panels.lines_known && !may_grow(tab) && tab.choices.filter.empty()) {
+  if (!panels.lines_known && !session::may_grow(tab) && tab.choices.filter.empty()) {
     const auto lines = tab.analysis->source_lines();
     if (lines && tab.analysis->is_newest(tab.analysis->source_lines_state())) {
       panels.lines_known = true;
@@ -236,7 +360,7 @@ bool column_has_text(AppState& state, SessionTab& tab) {
 }
 
 // An event that is newly selected is explained, and what Details hid comes back when none is.
-void bring_details(AppState& state, SessionTab& tab) {
+void bring_details(AppState& state, session::SessionTab& tab) {
   std::optional<EventId>& noticed = state.panels_of(tab).noticed;
   const bool other_tab = std::exchange(state.arranged_for, &tab) != &tab;
   if (!other_tab && tab.selected == noticed) return;
@@ -244,45 +368,69 @@ void bring_details(AppState& state, SessionTab& tab) {
   state.layout.selection_changed(tab.selected.has_value());
 }
 
+// A marker whose flag was clicked: its page, and its time where everything else is in front of that.
+void show_marker(AppState& state, const session::SessionTab& tab) {
+  const auto marker = std::ranges::find(tab.markers, tab.chosen_marker, &Marker::id);
+  if (marker == tab.markers.end()) return;
+  state.layout.show("markers");
+  const std::string length = marker->end_ns ? ", " + format_time_exact(*marker->end_ns - marker->ts_ns) + " long" : "";
+  state.inform("Marker " + view::marker_called(*marker) + " at " + format_time_exact(marker->ts_ns) + length);
+}
+
 // Whoever steps through the hits from the search box goes on to look at their list, and through rows of SQL to the
 // next.
-void leave_list_in_front(AppState& state, SessionTab& tab) {
-  const ChosenIn where = std::exchange(tab.chosen_in, ChosenIn::elsewhere);
-  const bool of_sql = where == ChosenIn::sql && state.layout.place("sql") == state.layout.place("details");
-  const bool of_hits = where == ChosenIn::elsewhere && state.layout.is_seen("search");
+void leave_list_in_front(AppState& state, session::SessionTab& tab) {
+  const session::ChosenIn where = std::exchange(tab.chosen_in, session::ChosenIn::elsewhere);
+  const bool of_sql = where == session::ChosenIn::sql && state.layout.place("sql") == state.layout.place("details");
+  const bool of_hits = where == session::ChosenIn::elsewhere && state.layout.is_seen("search");
   if (tab.selected && (of_sql || of_hits)) state.panels_of(tab).noticed = tab.selected;
 }
 
 // Some profiles are figures and tables alone.
-[[nodiscard]] bool has_timeline(const SessionTab& tab) {
+bool has_timeline(const session::SessionTab& tab) {
   if (!tab.snapshot) return true;
   const Snapshot& snapshot = *tab.snapshot;
-  return tab.beside || may_grow(tab) || std::ranges::any_of(snapshot.lanes, [&](const LaneSnapshot& lane) {
+  return !tab.beside.empty() || session::may_grow(tab) ||
+         std::ranges::any_of(snapshot.lanes, [&](const LaneSnapshot& lane) {
            const TrackSnapshot* const track = snapshot.find_track(lane.track);
            return track != nullptr && lane.event_count > 0 && track_kind_of(track->track->kind).has_rows;
          });
 }
 
-// The panel that was used last may be empty for this session: then another one stands in front. What once had something
-// to say here, or was asked for, stays.
-void choose_by_content(AppState& state, const PanelContext& context, bool timeline) {
+// A session opens with the panel that its content asks for. The panel that was used last may be empty for it: then
+// another one stands in front. What once had something to say here, or was asked for, stays.
+void choose_by_content(AppState& state, const panels::PanelContext& context, bool timeline) {
   TabPanels& panels = state.panels_of(context.tab);
+  if (const auto name = state.layout.take_opened()) panels.of(*name).open_at(*name);
   for (const auto& chosen : state.layout.take_chosen()) {
     if (chosen) panels.stays.insert(*chosen);
   }
-  if (may_grow(context.tab)) return;  // it may still come
-  const PanelId summary = timeline ? "selection" : context.tab.snapshot->metrics.empty() ? "tables" : "metrics";
-  state.layout.greet(state.arranged_for != &context.tab, summary, [&](PanelId id) {
+  const bool other = state.arranged_for != &context.tab;
+  content::SessionContent content =
+      other ? content::content_of_tracks(*context.tab.snapshot) : content::SessionContent();
+  content.grows = session::may_grow(context.tab);
+  content.timeline = timeline;
+  content.figures = !context.tab.snapshot->metrics.empty();
+  const std::optional<PanelId> asked = opening_panel(content);
+  const PanelId summary = timeline ? "selection" : asked.value_or("tables");
+  if (content.grows) {  // it may still come
+    panels.facts.drop();
+    return state.layout.greet(other, asked, summary, [](PanelId) { return true; });
+  }
+  (void)context.analysis().ask(panels.facts, content::page_facts);
+  state.layout.greet(other, asked, summary, [&](PanelId id) {
     if (panels.stays.contains(id)) return true;
-    const std::optional<bool> known = timeline ? panels.of(id).has_content(context) : id == summary;
+    const std::optional<bool> known = timeline ? says_something(state, context, id) : id == summary;
     if (known == true) panels.stays.insert(id);
     return known.value_or(true);
   });
 }
 
-void draw_places(AppState& state, const PanelContext& context, const PanelLayout::Rects& rects, const Rect& area) {
+void draw_places(AppState& state, const panels::PanelContext& context, const PanelLayout::Rects& rects,
+                 const Rect& area) {
   std::optional<PanelId> dropped;
-  SessionTab& tab = context.tab;
+  session::SessionTab& tab = context.tab;
+  if (state.wanted_question) show_question(state, context, *std::exchange(state.wanted_question, {}));
   const Place explained_in = state.layout.place("details");
   for (std::size_t i = 0; i < kPlaceCount; ++i) {
     if (rects.places[i].empty()) continue;
@@ -302,13 +450,14 @@ void draw_places(AppState& state, const PanelContext& context, const PanelLayout
 // Between the tabs and the status bar: notices and progress, then the timeline with the panels right of and below it.
 
 void draw_notices(AppState& state, Ui& ui, Rect& area) {
-  std::vector<BackgroundJob*> jobs = state.workspace.jobs();
-  for (BackgroundJob* job : state.library.jobs()) jobs.push_back(job);
-  for (BackgroundJob* job : jobs) {
-    const JobProgress progress = job->progress();
+  const FocusPane pane(ui, kNoticesPane.name, kNoticesPane.order);
+  std::vector<session::BackgroundJob*> jobs = state.workspace.jobs();
+  for (session::BackgroundJob* job : state.library.jobs()) jobs.push_back(job);
+  for (session::BackgroundJob* job : jobs) {
+    const session::JobProgress progress = job->progress();
     if (job->elapsed_s() < 0.2) continue;  // short work shows nothing
     const Rect row = area.cut_top(ui.px(size::kControl));
-    const std::string details = progress_text(progress);
+    const std::string details = session::progress_text(progress);
     const std::string name = "job." + job->title();
     if (render::progress(
             ui, name, row,
@@ -316,7 +465,7 @@ void draw_notices(AppState& state, Ui& ui, Rect& area) {
       job->cancel();
     }
   }
-  const std::vector<Notice> notices = state.workspace.notices();
+  const std::vector<workspace::Notice> notices = state.workspace.notices();
   for (std::size_t i = 0; i < notices.size(); ++i) {
     const float inner = area.width() - ui.px(60);
     Rect row = area.cut_top(banner_height(ui, inner, notices[i].text) + ui.px(8)).inset(ui.px(8), ui.px(4));
@@ -332,34 +481,37 @@ void draw_notices(AppState& state, Ui& ui, Rect& area) {
 }
 
 void draw_session(AppState& state, Ui& ui, const Rect& whole) {
-  SessionTab& tab = *state.tab();
-  leave_list_in_front(state, in_progress(tab));
+  session::SessionTab& tab = *state.tab();
+  leave_list_in_front(state, session::in_progress(tab));
+  const FocusPane pane(ui, kTimelinePane.name, kTimelinePane.order, "timeline.canvas");
   Rect area = whole;
-  tab.beside ? draw_comparison_head(state, ui, area) : draw_verdict(state, ui, area);
-  const PanelContext context{ui, in_progress(tab), state.actions};
+  tab.beside.empty() ? draw_verdict(state, ui, area) : draw_comparison_head(state, ui, area);
+  const panels::PanelContext context{ui, session::in_progress(tab), state.actions};
   draw_filter_bar(context, area);
   const bool timeline = has_timeline(tab);
   choose_by_content(state, context, timeline);
   state.layout.arrange(area, ui.scale(), column_has_text(state, tab));
   const PanelLayout::Rects rects = state.layout.rects(area, ui.scale(), timeline);
-  SessionTab& response = in_progress(tab);
-  for (const TimelineCommand* command : std::exchange(state.timeline_queue, {}))
+  session::SessionTab& response = session::in_progress(tab);
+  for (const timeline::TimelineCommand* command : std::exchange(state.timeline_queue, {}))
     state.timeline_of(response).run(ui, response, *command);
-  for (SessionTab* each : {&tab, tab.beside.get()}) {
-    if (each == nullptr) continue;
+  for (session::SessionTab* each : session::sessions_of(tab)) {
     each->cursor_ns.reset();  // only now: commands act at the pointer of the last frame
     each->hovered.reset();
   }
-  tab.beside ? draw_comparison(state, ui, rects.centre) : state.timeline.draw(ui, tab, rects.centre);
+  tab.beside.empty() ? state.timeline.draw(ui, tab, rects.centre) : draw_comparison(state, ui, rects.centre);
   if (state.timeline_of(response).take_region_made(response)) state.layout.show("selection");
   if (state.timeline_of(response).take_warning_chosen(response)) state.layout.show("warnings");
+  if (state.timeline_of(response).take_marker_chosen(response)) show_marker(state, response);
   bring_details(state, response);
   draw_splitter(state, ui, Place::right, rects.right_splitter, area);
   draw_splitter(state, ui, Place::bottom, rects.bottom_splitter, area);
   draw_places(state, context, rects, area);
   for (const PanelInfo& panel : all_panels()) {
-    if (!state.layout.is_seen(panel.name)) state.panels_of(response).of(panel.name).keep_up(context);
+    if (state.layout.is_seen(panel.name)) continue;
+    panels::Panel& unseen = state.panels_of(response).of(panel.name);
+    state.layout.is_behind_details(panel.name) ? unseen.keep_up(context) : unseen.leave(context);
   }
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::frame

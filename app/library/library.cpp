@@ -14,14 +14,14 @@
 #include "core/base/text.h"
 #include "core/store/overlay.h"
 
-namespace accelscope::app {
+namespace accelscope::app::library {
 
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr int kMostLevels = 4;  // of folders below a folder
-constexpr std::string_view kSessionEnding = ".accel", kSidecarEnding = ".overlay";
+constexpr std::string_view kSidecarEnding = ".overlay";
 
 [[nodiscard]] std::int64_t unix_time_ns(const fs::path& path) {
   std::error_code error;
@@ -41,13 +41,13 @@ void read_session(LibraryEntry& entry) {
     const auto found = values->find(key);
     return found == values->end() ? std::string() : found->second;
   };
-  entry.tags = split_tags(value(kTagsKey));
-  entry.project = value(kProjectKey);
-  entry.configuration = value(kConfigurationKey);
-  entry.name = value(kDisplayNameKey);
+  entry.tags = split_tags(value(workspace::kTagsKey));
+  entry.project = value(session::kProjectKey);
+  entry.configuration = value(session::kConfigurationKey);
+  entry.name = value(workspace::kDisplayNameKey);
   entry.is_named = !entry.name.empty();
   // Without one there are no figures until the session is looked into.
-  if (const auto headline = headline_of(value(kHeadlineKey))) take_headline(entry, *headline);
+  if (const auto headline = workspace::headline_of(value(workspace::kHeadlineKey))) take_headline(entry, *headline);
 }
 
 [[nodiscard]] bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
@@ -182,7 +182,7 @@ std::string join_tags(const std::vector<std::string>& tags) {
   return text;
 }
 
-void take_headline(LibraryEntry& entry, const Headline& headline) {
+void take_headline(LibraryEntry& entry, const workspace::Headline& headline) {
   entry.headline = headline;
   if (!entry.is_named && !headline.name.empty()) entry.name = headline.name;
 }
@@ -194,11 +194,11 @@ LibraryEntry read_entry(const std::string& path, const std::string& folder) {
   std::error_code error;
   entry.size_bytes = fs::file_size(path, error);
   if (error) entry.problem = fmt::format("{}: cannot be read: {}", path, error.message());
-  const auto format = capture::sources::guess_format(path);
-  entry.is_session = fs::path(path).extension() == kSessionEnding || (format && (*format)->name == "session");
+  const capture::sources::RecognisedFile file = capture::sources::recognise(path);
+  entry.is_session = file.is_session;
   if (entry.is_session && entry.problem.empty()) read_session(entry);
-  if (!entry.is_session && format) entry.format = (*format)->name;
-  if (entry.name.empty()) entry.name = title_of_path(path);
+  if (!entry.is_session) entry.format = file.name();
+  if (entry.name.empty()) entry.name = workspace::title_of_path(path);
   return entry;
 }
 
@@ -235,15 +235,15 @@ bool matches(const LibraryEntry& entry, std::string_view text) {
 }
 
 Result<void> set_tags(const std::string& path, const std::vector<std::string>& tags) {
-  return write_overlay_value(path, kTagsKey, join_tags(tags));
+  return write_overlay_value(path, workspace::kTagsKey, join_tags(tags));
 }
 
 Result<void> set_title(const std::string& path, const std::string& title) {
-  return write_overlay_value(path, kDisplayNameKey, std::string(trimmed(title)));
+  return write_overlay_value(path, workspace::kDisplayNameKey, std::string(trimmed(title)));
 }
 
 Result<void> set_project(const std::string& path, const std::string& project) {
-  return write_overlay_value(path, kProjectKey, std::string(trimmed(project)));
+  return write_overlay_value(path, session::kProjectKey, std::string(trimmed(project)));
 }
 
 Result<std::string> move_session(const std::string& path, const std::string& folder) {
@@ -281,22 +281,22 @@ bool lacks_headline(const LibraryEntry& entry) {
   return entry.is_session && entry.problem.empty() && !entry.has_figures();
 }
 
-Result<Headline> look_into(const LibraryEntry& entry, WorkerPool& pool, TaskControl& control) {
+Result<workspace::Headline> look_into(const LibraryEntry& entry, WorkerPool& pool, TaskControl& control) {
   const auto store = TRY(Store::open_unchanged(entry.path));
-  return find_headline({*store, store->snapshot(), pool, control}, entry.changed_unix_s);
+  return workspace::find_headline({*store, store->snapshot(), pool, control}, entry.changed_unix_s);
 }
 
 Result<void> FoundHeadlines::load() {
   found_.clear();
   if (file_.empty()) return {};
-  const auto records = TRY(read_records(file_));
-  for (const TextRecord& fields : records) {
+  const auto records = TRY(persist::read_records(file_));
+  for (const persist::TextRecord& fields : records) {
     Found found;
     if (fields.size() < kFoundFields || !read_number(fields[1], found.size_bytes) ||
         !read_number(fields[2], found.changed_ns))
       continue;
     if (!fields[3].empty()) {
-      const auto headline = headline_of(fields[3]);
+      const auto headline = workspace::headline_of(fields[3]);
       if (!headline) continue;  // of another version: found anew
       found.headline = *headline;
     }
@@ -305,32 +305,32 @@ Result<void> FoundHeadlines::load() {
   return {};
 }
 
-const Headline* FoundHeadlines::find(const LibraryEntry& entry) const {
+const workspace::Headline* FoundHeadlines::find(const LibraryEntry& entry) const {
   const auto found = found_.find(entry.path);
   if (found == found_.end()) return nullptr;
   const bool same = found->second.size_bytes == entry.size_bytes && found->second.changed_ns == entry.changed_ns;
   return same ? &found->second.headline : nullptr;
 }
 
-void FoundHeadlines::keep(const LibraryEntry& entry, Headline headline) {
+void FoundHeadlines::keep(const LibraryEntry& entry, workspace::Headline headline) {
   if (found_.size() >= kMost && !found_.contains(entry.path)) found_.erase(found_.begin());
   found_[entry.path] = {entry.size_bytes, entry.changed_ns, std::move(headline)};
 }
 
 Result<void> FoundHeadlines::write() const {
   if (file_.empty()) return {};
-  std::vector<TextRecord> records;
+  std::vector<persist::TextRecord> records;
   for (const auto& [path, found] : found_) {
     records.push_back({path, std::to_string(found.size_bytes), std::to_string(found.changed_ns),
-                       found.headline == Headline() ? std::string() : to_text(found.headline)});
+                       found.headline == workspace::Headline() ? std::string() : workspace::to_text(found.headline)});
   }
-  return write_records(file_, records);
+  return persist::write_records(file_, records);
 }
 
-Library::Library(Settings& settings, WorkerPool& pool, std::function<void()> wake, std::string headline_file)
+Library::Library(persist::Settings& settings, WorkerPool& pool, std::function<void()> wake, std::string headline_file)
     : settings_(settings), pool_(pool), wake_(std::move(wake)), found_(std::move(headline_file)) {
   const std::string retained = settings_.value(kFoldersSetting);
-  if (!retained.empty()) folders_ = decode_record(retained);
+  if (!retained.empty()) folders_ = persist::decode_record(retained);
 }
 
 Library::~Library() {
@@ -346,14 +346,14 @@ void Library::add_folder(const std::string& folder) {
   const std::string path = error ? folder : absolute.lexically_normal().string();
   if (std::ranges::find(folders_, path) != folders_.end()) return;
   folders_.push_back(path);
-  settings_.set(kFoldersSetting, encode_record(folders_));
+  settings_.set(kFoldersSetting, persist::encode_record(folders_));
   scanned_ = false;
   scan();
 }
 
 void Library::remove_folder(const std::string& folder) {
   std::erase(folders_, folder);
-  settings_.set(kFoldersSetting, folders_.empty() ? "" : encode_record(folders_));
+  settings_.set(kFoldersSetting, folders_.empty() ? "" : persist::encode_record(folders_));
   scan();
 }
 
@@ -365,7 +365,8 @@ void Library::scan() {
   scan_again_ = false;
   scan_result_ = std::make_shared<LibraryScan>();
   if (!std::exchange(found_loaded_, true)) loading_ = std::make_shared<FoundHeadlines>(found_);
-  auto work = [folders = folders_, result = scan_result_, loading = loading_](JobControl& control) -> Result<void> {
+  auto work = [folders = folders_, result = scan_result_,
+               loading = loading_](session::JobControl& control) -> Result<void> {
     Result<void> loaded;
     if (loading) loaded = loading->load();
     *result = scan_library(folders, [&](std::size_t done, std::size_t total) { return control.report(done, total); });
@@ -373,7 +374,7 @@ void Library::scan() {
     if (!loaded) result->problems.push_back(loaded.message());
     return {};
   };
-  scanning_ = std::make_unique<BackgroundJob>("Reading the library", std::move(work), wake_);
+  scanning_ = std::make_unique<session::BackgroundJob>("Reading the library", std::move(work), wake_);
 }
 
 void Library::scan_once() {
@@ -404,7 +405,7 @@ void Library::fill_in() {
   to_look_.clear();
   for (LibraryEntry& entry : entries_) {
     if (!lacks_headline(entry)) continue;
-    if (const Headline* known = found_.find(entry)) {
+    if (const workspace::Headline* known = found_.find(entry)) {
       take_headline(entry, *known);
     } else if (!looking_ || looking_->entry.path != entry.path) {
       to_look_.push_back(entry);
@@ -414,11 +415,11 @@ void Library::fill_in() {
 
 void Library::look_further() {
   if (looking_ && looking_->task.ready()) {
-    const Result<Headline> found = looking_->task.take();
+    const Result<workspace::Headline> found = looking_->task.take();
     const LibraryEntry looked = std::move(looking_->entry);
     looking_.reset();
     // What cannot be read has no figures; opening it says why.
-    found_.keep(looked, found ? *found : Headline());
+    found_.keep(looked, found ? *found : workspace::Headline());
     for (LibraryEntry& entry : entries_) {
       if (found && entry.path == looked.path && lacks_headline(entry)) take_headline(entry, *found);
     }
@@ -494,22 +495,23 @@ const std::vector<const LibraryEntry*>& Library::matching(const Intent& intent) 
 }
 
 void Library::change(std::string title, std::function<Result<void>()> work, std::function<void()> then) {
-  auto job = [work = std::move(work)](JobControl&) { return work(); };
-  works_.push_back(
-      {.job = std::make_unique<BackgroundJob>(std::move(title), std::move(job), wake_), .then = std::move(then)});
+  auto job = [work = std::move(work)](session::JobControl&) { return work(); };
+  works_.push_back({.job = std::make_unique<session::BackgroundJob>(std::move(title), std::move(job), wake_),
+                    .then = std::move(then)});
 }
 
-void Library::import(const std::string& path, const OpenSessionOptions& open_options) {
+void Library::import(const std::string& path, const workspace::OpenSessionOptions& open_options) {
   if (is_importing(path)) return;
-  const std::string target = (std::filesystem::path(path).parent_path() / (title_of_path(path) + ".accel")).string();
+  const std::string target =
+      (std::filesystem::path(path).parent_path() / (workspace::title_of_path(path) + ".accel")).string();
   if (std::ranges::any_of(works_, [&](const Work& work) { return work.target == target; })) {
     wrong_.push_back(path + ": " + file_name(target) + " is being imported from another profile; rename one of them");
     return;
   }
-  auto work = [path, target, open_options, &pool = pool_](JobControl& control) -> Result<void> {
+  auto work = [path, target, open_options, &pool = pool_](session::JobControl& control) -> Result<void> {
     if (Result<void> is_free = check_free(target, path); !is_free) return is_free;
-    auto session = TRY(load_session({path}, open_options, control));
-    keep_headline(*session.store, pool);
+    auto session = TRY(workspace::load_session({capture::sources::recognise(path)}, open_options, control));
+    workspace::keep_headline(*session.store, pool);
     if (Result<void> is_free = check_free(target, path); !is_free) return is_free;  // another program's, meanwhile
     return session.store->save(target,
                                [&](std::uint64_t done, std::uint64_t total) { return control.report(done, total); });
@@ -522,7 +524,8 @@ void Library::start_imports() {
   auto running = std::ranges::count_if(works_, [](const Work& w) { return w.job && !w.path.empty(); });
   for (Work& work : works_) {
     if (work.job || running >= kMostImports) continue;
-    work.job = std::make_unique<BackgroundJob>("Importing " + file_name(work.path), std::move(work.waiting), wake_);
+    work.job =
+        std::make_unique<session::BackgroundJob>("Importing " + file_name(work.path), std::move(work.waiting), wake_);
     ++running;
   }
 }
@@ -531,13 +534,13 @@ bool Library::is_importing(const std::string& path) const {
   return std::ranges::any_of(works_, [&](const Work& work) { return work.path == path; });
 }
 
-const BackgroundJob* Library::importing(const std::string& path) const {
+const session::BackgroundJob* Library::importing(const std::string& path) const {
   const auto found = std::ranges::find_if(works_, [&](const Work& work) { return work.path == path; });
   return found == works_.end() ? nullptr : found->job.get();
 }
 
-std::vector<BackgroundJob*> Library::jobs() const {
-  std::vector<BackgroundJob*> jobs;
+std::vector<session::BackgroundJob*> Library::jobs() const {
+  std::vector<session::BackgroundJob*> jobs;
   for (const Work& work : works_) {
     if (work.job && !work.path.empty()) jobs.push_back(work.job.get());
   }
@@ -545,4 +548,4 @@ std::vector<BackgroundJob*> Library::jobs() const {
   return jobs;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::library

@@ -18,7 +18,7 @@
 #include "app/workspace/opening.h"
 #include "core/base/worker_pool.h"
 
-namespace accelscope::app {
+namespace accelscope::app::library {
 
 // What a list says of a file, and what can be changed of it: of a session its headline, tags and project from the file
 // itself, of a profile of another program that it can be imported.
@@ -28,12 +28,12 @@ struct LibraryEntry {
   std::string folder;  // that was listed
   std::uint64_t size_bytes = 0;
   std::int64_t changed_unix_s = 0;
-  std::int64_t changed_ns = 0;  // the same, as exactly as the disk has it
-  bool is_session = true;       // else a profile, to be imported
-  std::string format;           // of a profile: "neuron-json"
-  std::string name;             // given in a list, else the session's own, else the file's
-  bool is_named = false;        // in a list
-  Headline headline;            // of a session
+  std::int64_t changed_ns = 0;   // the same, as exactly as the disk has it
+  bool is_session = true;        // else a profile, to be imported
+  std::string format;            // of a profile: "neuron-json"
+  std::string name;              // given in a list, else the session's own, else the file's
+  bool is_named = false;         // in a list
+  workspace::Headline headline;  // of a session
   std::vector<std::string> tags;
   std::string project, configuration;
   std::string problem;  // why it cannot be read; "": it can
@@ -41,7 +41,7 @@ struct LibraryEntry {
 
   // Of a profile there are none, nor of a session as an agent writes it until it was looked into
   // (FoundHeadlines, below).
-  [[nodiscard]] bool has_figures() const { return headline != Headline(); }
+  [[nodiscard]] bool has_figures() const { return headline != workspace::Headline(); }
   // When it was saved first; where the file does not say, when it was changed last.
   [[nodiscard]] std::int64_t when_unix_s() const noexcept {
     return headline.saved_unix_s > 0 ? headline.saved_unix_s : changed_unix_s;
@@ -49,7 +49,7 @@ struct LibraryEntry {
 };
 
 // A session's name in lists is its own unless it was given one there: after its headline has come in.
-void take_headline(LibraryEntry& entry, const Headline& headline);
+void take_headline(LibraryEntry& entry, const workspace::Headline& headline);
 
 // A session file, or a profile that an importer takes. Nothing is opened whole, and nothing is written.
 [[nodiscard]] LibraryEntry read_entry(const std::string& path, const std::string& folder);
@@ -87,7 +87,7 @@ Result<void> delete_session(const std::string& path);
 [[nodiscard]] bool lacks_headline(const LibraryEntry& entry);
 
 // Opens the session; nothing is written. The time that it was saved is that of the file.
-[[nodiscard]] Result<Headline> look_into(const LibraryEntry& entry, WorkerPool& pool, TaskControl& control);
+[[nodiscard]] Result<workspace::Headline> look_into(const LibraryEntry& entry, WorkerPool& pool, TaskControl& control);
 
 class FoundHeadlines {
  public:
@@ -100,15 +100,15 @@ class FoundHeadlines {
   Result<void> load();
   // Of this state of the file, by path, size and time of its last change. Null: it was not looked into. An empty one:
   // nothing can be found in it.
-  [[nodiscard]] const Headline* find(const LibraryEntry& entry) const;
-  void keep(const LibraryEntry& entry, Headline headline);
+  [[nodiscard]] const workspace::Headline* find(const LibraryEntry& entry) const;
+  void keep(const LibraryEntry& entry, workspace::Headline headline);
   Result<void> write() const;
 
  private:
   struct Found {
     std::uint64_t size_bytes = 0;
     std::int64_t changed_ns = 0;
-    Headline headline;
+    workspace::Headline headline;
   };
   std::string file_;
   std::map<std::string, Found> found_;  // by path
@@ -120,7 +120,7 @@ class Library {
  public:
   // The pool must outlive it. wake: from any thread, a job has ended. headline_file: what was found of sessions that
   // say nothing of themselves; "" remembers nothing.
-  Library(Settings& settings, WorkerPool& pool, std::function<void()> wake, std::string headline_file = "");
+  Library(persist::Settings& settings, WorkerPool& pool, std::function<void()> wake, std::string headline_file = "");
   ~Library();  // what was found and is in no file yet is written
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
@@ -151,10 +151,10 @@ class Library {
   void change(std::string title, std::function<Result<void>()> work, std::function<void()> then = {});
   // A profile becomes a session beside it: "kernel.accel" of "kernel.json". Two at a time, the others wait.
   // `open_options`: as for opening.
-  void import(const std::string& path, const OpenSessionOptions& open_options);
-  [[nodiscard]] const BackgroundJob* importing(const std::string& path) const;  // null: it is not, or waits
-  [[nodiscard]] bool is_importing(const std::string& path) const;               // or waits
-  [[nodiscard]] std::vector<BackgroundJob*> jobs() const;                       // with progress that is worth showing
+  void import(const std::string& path, const workspace::OpenSessionOptions& open_options);
+  [[nodiscard]] const session::BackgroundJob* importing(const std::string& path) const;  // null: it is not, or waits
+  [[nodiscard]] bool is_importing(const std::string& path) const;                        // or waits
+  [[nodiscard]] std::vector<session::BackgroundJob*> jobs() const;  // with progress that is worth showing
   [[nodiscard]] bool settled() const noexcept {
     return !scanning_ && works_.empty() && !looking_ && to_look_.empty() && !keeping_.valid();
   }
@@ -163,8 +163,8 @@ class Library {
   struct Work {
     std::string path = {};    // of what is imported; else ""
     std::string target = {};  // that it becomes
-    BackgroundJob::Work waiting = {};
-    std::unique_ptr<BackgroundJob> job = {};  // null: it waits
+    session::BackgroundJob::Work waiting = {};
+    std::unique_ptr<session::BackgroundJob> job = {};  // null: it waits
     std::function<void()> then = {};
   };
   void start_imports();
@@ -174,20 +174,20 @@ class Library {
   void keep_found();    // on the pool, once what was found is worth it
   void count_words();
 
-  Settings& settings_;
+  persist::Settings& settings_;
   WorkerPool& pool_;
   std::function<void()> wake_;
   std::vector<std::string> folders_;
   std::vector<LibraryEntry> entries_;
   std::vector<std::string> tags_, projects_;
-  std::unique_ptr<BackgroundJob> scanning_;
+  std::unique_ptr<session::BackgroundJob> scanning_;
   std::shared_ptr<LibraryScan> scan_result_;
   bool scan_again_ = false;
   bool scanned_ = false;
   // A session without a headline that is being looked into.
   struct Look {
     LibraryEntry entry;
-    Task<Result<Headline>> task;
+    Task<Result<workspace::Headline>> task;
   };
   FoundHeadlines found_;
   std::shared_ptr<FoundHeadlines> loading_;  // by the first scan
@@ -203,4 +203,4 @@ class Library {
   std::vector<const LibraryEntry*> matched_entries_;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::library

@@ -3,7 +3,7 @@
 #include "app/mcp/tool.h"
 #include "app/terminal/command.h"
 
-namespace accelscope::app {
+namespace accelscope::app::mcp {
 namespace {
 
 // Of a session for a command of its own, which opens it again.
@@ -19,7 +19,7 @@ Result<std::string> path_of_session(ToolCall& call, const std::string& name) {
 // A command whose output is JSON is the answer; its exit status 1 may be a verdict.
 Result<ToolAnswer> answer_of_command(ToolCall& call, const std::vector<std::string>& words) {
   const ServerDoors::CommandOutcome outcome = call.doors.command(words);
-  if (outcome.out.empty() || outcome.code == kExitUsage) {
+  if (outcome.out.empty() || outcome.code == terminal::kExitUsage) {
     return Error{outcome.err.empty() ? fmt::format("{} ended with {}", words.front(), outcome.code) : outcome.err};
   }
   return ToolAnswer{outcome.out, ""};
@@ -114,4 +114,4 @@ std::vector<Tool> compare_tools() {
   };
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::mcp

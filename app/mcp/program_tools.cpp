@@ -6,9 +6,10 @@
 
 #include "app/mcp/tool.h"
 #include "app/terminal/terminal.h"
+#include "core/base/json.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope::app {
+namespace accelscope::app::mcp {
 namespace {
 
 constexpr std::int64_t kLongestCapture = 24 * 3600;  // s
@@ -55,9 +56,7 @@ Result<ToolAnswer> screenshot_tool(ToolCall& call) {
   TRY(call.doors.screenshot(intent));
   const std::string picture = whole_file(intent.output);
   if (picture.empty()) return Error{"the picture could not be read back; is the disk full?"};
-  JsonObject answer;
-  answer.text("session", session->name).number("width", intent.width).number("height", intent.height);
-  return ToolAnswer{answer.done(), picture};
+  return ToolAnswer{json_object("session", session->name, "width", intent.width, "height", intent.height), picture};
 }
 
 Result<ToolAnswer> record_tool(ToolCall& call) {
@@ -66,7 +65,7 @@ Result<ToolAnswer> record_tool(ToolCall& call) {
   if (place.starts_with('-'))
     return Error{fmt::format("place: {} is an option; give HOST:PORT, ssh://HOST or local", place)};
   const auto output = TRY(arguments.required_text("output"));
-  if (output.empty() || output == kStandardStream) return Error{"output: name a file"};
+  if (output.empty() || output == terminal::kStandardStream) return Error{"output: name a file"};
   const auto seconds = TRY(arguments.integer("seconds", 0, 0, kLongestCapture));
   const auto kinds = TRY(arguments.text("kinds"));
   const auto program = TRY(arguments.texts("program"));
@@ -86,9 +85,9 @@ Result<ToolAnswer> record_tool(ToolCall& call) {
                                      : outcome.err};
   }
   const auto session = TRY(call.shelf.open({output}, {}, call.control));
-  JsonObject answer;
-  answer.text("session", session->name).text("output", output).number("exit_status", outcome.code);
-  answer.number("events", count_passing(*session->snapshot, nullptr)).text_if("said", outcome.err);
+  JsonWriter answer;
+  answer.begin_object("session", session->name, "output", output, "exit_status", outcome.code);
+  answer.add("events", count_passing(*session->snapshot, nullptr)).add_text("said", outcome.err);
   return ToolAnswer{answer.done(), ""};
 }
 
@@ -124,4 +123,4 @@ std::vector<Tool> program_tools() {
   };
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::mcp

@@ -18,14 +18,15 @@
 #include <string_view>
 #include <thread>
 
-#include "app/export/session_export.h"
 #include "app/mcp/shelf.h"
 #include "app/mcp/tool.h"
+#include "app/output/session_export.h"
 #include "capture/json/json_cursor.h"
 #include "core/analysis/figures/terminology.h"
+#include "core/base/json.h"
 #include "core/sql/base/sql.h"
 
-namespace accelscope::app {
+namespace accelscope::app::mcp {
 namespace {
 
 // One message of JSON-RPC 2.0, a line of JSON, as the Model Context Protocol uses it over standard streams.
@@ -105,17 +106,18 @@ std::string id_json(const JsonField& field) {
 
 // Lines without their end.
 [[nodiscard]] std::string result_message(std::string_view id, std::string_view result) {
-  return JsonObject().text("jsonrpc", "2.0").raw("id", id).raw("result", result).done();
+  return json_object("jsonrpc", "2.0", "id", JsonValue::raw(id), "result", JsonValue::raw(result));
 }
 
 [[nodiscard]] std::string failure_message(std::string_view id, const RpcFailure& failure) {
-  const std::string error =
-      JsonObject().number("code", static_cast<int>(failure.code)).text("message", failure.message).done();
-  return JsonObject().text("jsonrpc", "2.0").raw("id", id.empty() ? "null" : id).raw("error", error).done();
+  JsonWriter json;
+  json.begin_object("jsonrpc", "2.0", "id", id.empty() ? JsonValue() : JsonValue::raw(id));
+  json.key("error").object("code", static_cast<int>(failure.code), "message", failure.message);
+  return json.done();
 }
 
 [[nodiscard]] std::string notification_message(std::string_view method, std::string_view params) {
-  return JsonObject().text("jsonrpc", "2.0").text("method", method).raw("params", params).done();
+  return json_object("jsonrpc", "2.0", "method", method, "params", JsonValue::raw(params));
 }
 
 // What a client can read besides calling tools: the tables of each open session with their columns, its data-quality
@@ -124,29 +126,26 @@ std::string id_json(const JsonField& field) {
 constexpr std::string_view kScheme = "accelscope://";
 constexpr std::string_view kGlossary = "accelscope://glossary";
 
-std::string resource_row(const std::string& uri, const std::string& name, std::string_view type) {
-  return JsonObject().text("uri", uri).text("name", name).text("mimeType", type).done();
-}
-
 std::string contents(const std::string& uri, std::string_view type, const std::string& text) {
-  const std::string entry = JsonObject().text("uri", uri).text("mimeType", type).text("text", text).done();
-  return JsonObject().raw("contents", JsonList().raw(entry).done()).done();
+  JsonWriter json;
+  json.begin_object().key("contents").begin_array().object("uri", uri, "mimeType", type, "text", text);
+  return json.done();
 }
 
-std::string term_line(const FigureTerm& term) {
+std::string term_line(const analysis::FigureTerm& term) {
   return fmt::format("{}{}: {}{}{}\n", term.name, term.unit.empty() ? "" : fmt::format(" [{}]", term.unit), term.text,
                      term.how.empty() ? "" : " Computed: ", term.how);
 }
 
 Result<std::string> glossary(const std::string& figure) {
   if (!figure.empty()) {
-    const FigureTerm* term = find_word(figure);
+    const analysis::FigureTerm* term = analysis::find_word(figure);
     if (term == nullptr) return Error{fmt::format("{}: no figure has this name; {} has all", figure, kGlossary)};
     return term_line(*term);
   }
   std::string text;
   std::string_view group;
-  for (const FigureTerm& term : figure_terms()) {
+  for (const analysis::FigureTerm& term : analysis::figure_terms()) {
     if (term.group != group) text += fmt::format("{}# {}\n", text.empty() ? "" : "\n", term.group);
     group = term.group;
     text += term_line(term);
@@ -156,9 +155,9 @@ Result<std::string> glossary(const std::string& figure) {
 
 // "slice(id, track_id, ...)" a line.
 std::string schema_text(SessionShelf& shelf, const ShelvedSession& session) {
-  const SqlSession sql(session.store(), session.snapshot, shelf.pool());
+  const sql::Session sql(session.store(), session.snapshot, shelf.pool());
   std::string text;
-  for (const SqlTable& table : sql.tables()) {
+  for (const sql::ListedTable& table : sql.tables()) {
     text += fmt::format("{}({})", table.name, fmt::join(table.columns, ", "));
     if (!table.hidden_columns.empty()) text += fmt::format(" also {}", fmt::join(table.hidden_columns, ", "));
     text += fmt::format("  -- about {} rows\n", table.row_estimate);
@@ -168,26 +167,31 @@ std::string schema_text(SessionShelf& shelf, const ShelvedSession& session) {
 
 // {"resources": [...]}
 [[nodiscard]] std::string resource_list(const SessionShelf& shelf) {
-  JsonList list;
-  list.raw(resource_row(std::string(kGlossary), "What figures mean", "text/plain"));
+  JsonWriter json;
+  const auto add = [&](const std::string& uri, const std::string& name, std::string_view type) {
+    json.object("uri", uri, "name", name, "mimeType", type);
+  };
+  json.begin_object().key("resources").begin_array();
+  add(std::string(kGlossary), "What figures mean", "text/plain");
   for (const auto& each : shelf.sessions()) {
     const std::string base = std::string(kScheme) + each->name;
-    list.raw(resource_row(base + "/schema", "Tables and columns of " + each->opened.title, "text/plain"));
-    list.raw(resource_row(base + "/quality", "Data quality of " + each->opened.title, "application/json"));
+    add(base + "/schema", "Tables and columns of " + each->opened.title, "text/plain");
+    add(base + "/quality", "Data quality of " + each->opened.title, "application/json");
   }
-  return JsonObject().raw("resources", list.done()).done();
+  return json.done();
 }
 
 // {"resourceTemplates": [...]}
 [[nodiscard]] std::string resource_templates() {
-  const auto row = [](std::string_view uri, std::string_view name, std::string_view type) {
-    return JsonObject().text("uriTemplate", uri).text("name", name).text("mimeType", type).done();
+  JsonWriter json;
+  const auto add = [&](std::string_view uri, std::string_view name, std::string_view type) {
+    json.object("uriTemplate", uri, "name", name, "mimeType", type);
   };
-  JsonList list;
-  list.raw(row("accelscope://glossary/{figure}", "What a figure means", "text/plain"));
-  list.raw(row("accelscope://{session}/schema", "Tables and columns of an open session", "text/plain"));
-  list.raw(row("accelscope://{session}/quality", "Data quality of an open session", "application/json"));
-  return JsonObject().raw("resourceTemplates", list.done()).done();
+  json.begin_object().key("resourceTemplates").begin_array();
+  add("accelscope://glossary/{figure}", "What a figure means", "text/plain");
+  add("accelscope://{session}/schema", "Tables and columns of an open session", "text/plain");
+  add("accelscope://{session}/quality", "Data quality of an open session", "application/json");
+  return json.done();
 }
 
 // {"contents": [...]}. Fails on an address that there is nothing at.
@@ -199,7 +203,7 @@ std::string schema_text(SessionShelf& shelf, const ShelvedSession& session) {
   for (const auto& each : shelf.sessions()) {
     const std::string base = std::string(kScheme) + each->name;
     if (uri == base + "/schema") return contents(uri, "text/plain", schema_text(shelf, *each));
-    if (uri == base + "/quality") return contents(uri, "application/json", quality_json(*each->snapshot));
+    if (uri == base + "/quality") return contents(uri, "application/json", output::quality_json(*each->snapshot));
   }
   return Error{fmt::format("{}: there is nothing; resources/list has what there is", uri)};
 }
@@ -242,20 +246,13 @@ std::string member_text(std::string_view object, std::string_view name) {
   return value;
 }
 
-std::string text_content(const std::string& text) {
-  return JsonObject().text("type", "text").text("text", text).done();
-}
-
 std::string tool_result(const Result<ToolAnswer>& answer) {
-  JsonList content;
-  if (!answer)
-    return JsonObject().raw("content", content.raw(text_content(answer.message())).done()).flag("isError", true).done();
-  content.raw(text_content(answer->text));
-  if (!answer->png.empty()) {
-    content.raw(
-        JsonObject().text("type", "image").text("data", base64(answer->png)).text("mimeType", "image/png").done());
-  }
-  return JsonObject().raw("content", content.done()).flag("isError", false).done();
+  JsonWriter json;
+  json.begin_object().key("content").begin_array().object("type", "text", "text",
+                                                          answer ? answer->text : answer.message());
+  if (answer && !answer->png.empty())
+    json.object("type", "image", "data", base64(answer->png), "mimeType", "image/png");
+  return json.end().add("isError", !answer).done();
 }
 
 class McpServer {
@@ -319,10 +316,10 @@ class ProgressTeller {
       const std::uint64_t done = control_.job.done() + control_.task.done();
       if (done <= reported_) continue;
       reported_ = done;
-      JsonObject params;
-      params.raw("progressToken", token_).number("progress", done);
+      JsonWriter params;
+      params.begin_object("progressToken", JsonValue::raw(token_), "progress", done);
       if (const std::uint64_t total = control_.job.total() + control_.task.total(); total >= done)
-        params.number("total", total);
+        params.add("total", total);
       send_(notification_message("notifications/progress", params.done()));
     }
   }
@@ -356,22 +353,17 @@ void McpServer::open(const std::vector<std::string>& paths, std::ostream& err) {
 std::string McpServer::initialise(const RpcMessage& message) {
   const std::string asked = member_text(message.params, "protocolVersion");
   const bool known = std::find(kRevisions.begin(), kRevisions.end(), asked) != kRevisions.end();
-  const std::string capabilities =
-      JsonObject().raw("tools", "{}").raw("resources", JsonObject().flag("listChanged", true).done()).done();
-  const std::string server =
-      JsonObject().text("name", "accelscope").text("title", "Accelscope").text("version", ACCELSCOPE_VERSION).done();
-  return JsonObject()
-      .text("protocolVersion", known ? asked : kRevisions.front())
-      .raw("capabilities", capabilities)
-      .raw("serverInfo", server)
-      .text("instructions", kInstructions)
-      .done();
+  JsonWriter json;
+  json.begin_object("protocolVersion", known ? asked : kRevisions.front()).key("capabilities");
+  json.begin_object().key("tools").object().key("resources").object("listChanged", true).end();
+  json.key("serverInfo").object("name", "accelscope", "title", "Accelscope", "version", ACCELSCOPE_VERSION);
+  return json.add("instructions", kInstructions).done();
 }
 
 std::string McpServer::tool_list() {
-  JsonList list;
-  for (const Tool& tool : tools()) list.raw(tool_json(tool));
-  return JsonObject().raw("tools", list.done()).done();
+  JsonWriter json;
+  json.begin_object().array("tools", tools(), [&](const Tool& tool) { json.value(JsonValue::raw(tool_json(tool))); });
+  return json.done();
 }
 
 std::optional<RpcFailure> McpServer::call_tool(const Waiting& request, std::string& result) {
@@ -496,4 +488,4 @@ Result<void> serve_mcp(std::istream& in, std::ostream& out, std::ostream& err, c
   return server.serve(in);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::mcp

@@ -9,10 +9,10 @@
 
 #include "app/mcp/tool.h"
 
-namespace accelscope::app {
+namespace accelscope::app::mcp {
 
 // Fails where the output cannot be written. Paths are opened before the first request; what cannot be is said on `err`.
 [[nodiscard]] Result<void> serve_mcp(std::istream& in, std::ostream& out, std::ostream& err,
                                      const std::vector<std::string>& paths, const ServerDoors& doors);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::mcp

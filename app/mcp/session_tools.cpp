@@ -2,18 +2,20 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 
 #include "app/commands/view/view_output.h"
-#include "app/export/session_export.h"
 #include "app/library/library.h"
 #include "app/mcp/tool.h"
+#include "app/output/session_export.h"
 #include "app/terminal/filter_options.h"
 #include "core/analysis/figures/session_terms.h"
 #include "core/analysis/figures/verdict.h"
 #include "core/base/format.h"
+#include "core/base/json.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope::app {
+namespace accelscope::app::mcp {
 
 Result<ShelvedSession*> session_of(ToolCall& call) {
   const auto name = TRY(call.arguments.required_text("session"));
@@ -26,8 +28,8 @@ QueryContext query_of(ToolCall& call, const ShelvedSession& session) {
 
 namespace {
 
-Result<FilterOptions> filter_options_of(const ToolArguments& arguments) {
-  FilterOptions options;
+Result<terminal::FilterOptions> filter_options_of(const ToolArguments& arguments) {
+  terminal::FilterOptions options;
   const auto range = TRY(arguments.text("range"));
   auto terms = TRY(arguments.texts("filter"));
   auto tracks = TRY(arguments.texts("tracks"));
@@ -50,90 +52,89 @@ constexpr std::size_t kProblems = 8;
 constexpr std::size_t kProblemBytes = 400;
 constexpr std::size_t kLooks = 20'000;  // at folders and files of a listing
 
-std::string quality_list(const Snapshot& snapshot) {
-  JsonList findings;
+void add_problems(JsonWriter& json, const Snapshot& snapshot) {
   std::size_t reported = 0;
-  for (const QualityEntry& entry : snapshot.quality) {
-    if (entry.severity == Severity::note || reported++ >= kFindings) continue;
-    findings.raw(
-        JsonObject().text("kind", entry.kind).number("count", entry.count).text("detail", entry.detail).done());
-  }
-  return findings.done();
+  json.array("problems", snapshot.quality, [&](const QualityEntry& entry) {
+    if (entry.severity == Severity::note || reported++ >= kFindings) return;
+    json.object("kind", entry.kind, "count", entry.count, "detail", entry.detail);
+  });
 }
 
-std::string tables_json(const Snapshot& snapshot) {
-  JsonObject tables;
-  for (const TableCount& table : table_counts(snapshot)) {
-    if (table.events > 0) tables.number(table.name, table.events);
+void add_tables(JsonWriter& json, const Snapshot& snapshot) {
+  json.key("tables").begin_object();
+  for (const output::TableCount& table : output::table_counts(snapshot)) {
+    if (table.events > 0) json.add(table.name, table.events);
   }
-  return tables.done();
+  json.end();
 }
 
-JsonObject head_of(const ShelvedSession& session) {
+// An object that more is added to.
+void begin_head(JsonWriter& json, const ShelvedSession& session) {
   const Snapshot& snapshot = *session.snapshot;
-  JsonObject head;
-  head.text("session", session.name).text("title", session.opened.title);
-  head.text_if("device", device_of(snapshot)).raw("files", json_texts(session.paths));
-  head.number("events", count_passing(snapshot, nullptr)).number("duration_ns", snapshot.end_ns - snapshot.begin_ns);
-  return head;
+  json.begin_object("session", session.name, "title", session.opened.title)
+      .add_text("device", workspace::device_of(snapshot));
+  json.add("files", session.paths, "events", count_passing(snapshot, nullptr));
+  json.add("duration_ns", snapshot.end_ns - snapshot.begin_ns);
 }
 
 Result<ToolAnswer> open_tool(ToolCall& call) {
   auto paths = TRY(call.arguments.texts("path"));
-  OpenSessionOptions options;
+  workspace::OpenSessionOptions options;
   auto roots = TRY(call.arguments.texts("source_roots"));
   options.source_roots = std::move(roots);
   const auto format = TRY(call.arguments.text("format"));
   options.format = format;
   const auto session = TRY(call.shelf.open(paths, options, call.control));
   const ShelvedSession& open = *session;
-  JsonObject answer = head_of(open);
-  answer.text_if("note", open.opened.note).raw("tables", tables_json(*open.snapshot));
-  const auto terms = TRY(session_terms(query_of(call, open)));
-  if (terms.work) answer.raw("work_range_ns", fmt::format("[{},{}]", terms.work->begin_ns, terms.work->end_ns));
-  answer.raw("problems", quality_list(*open.snapshot));
-  answer.text("next", "summarise, advise, top_costs, table, query; resource accelscope://" + open.name + "/schema");
+  JsonWriter answer;
+  begin_head(answer, open);
+  answer.add_text("note", open.opened.note);
+  add_tables(answer, *open.snapshot);
+  const auto terms = TRY(analysis::session_terms(query_of(call, open)));
+  if (terms.work) answer.key("work_range_ns").begin_array().value(terms.work->begin_ns).value(terms.work->end_ns).end();
+  add_problems(answer, *open.snapshot);
+  answer.add("next", "summarise, advise, top_costs, table, query; resource accelscope://" + open.name + "/schema");
   return ToolAnswer{answer.done(), ""};
 }
 
 Result<ToolAnswer> close_tool(ToolCall& call) {
   const auto name = TRY(call.arguments.required_text("session"));
   TRY(call.shelf.close(name));
-  return ToolAnswer{JsonObject().text("closed", name).done(), ""};
+  return ToolAnswer{json_object("closed", name), ""};
 }
 
-std::string entry_json(const LibraryEntry& entry) {
-  JsonObject row;
-  row.text("path", entry.path).text_if("name", entry.name).text_if("device", entry.headline.device);
-  if (entry.is_session && entry.has_figures()) {
-    row.number("events", entry.headline.events).number("work_ns", entry.headline.work_ns);
-  }
-  row.text_if("format", entry.format).text_if("problem", entry.problem);
-  if (!entry.tags.empty()) row.raw("tags", json_texts(entry.tags));
+std::string entry_json(const library::LibraryEntry& entry) {
+  JsonWriter row;
+  row.begin_object("path", entry.path).add_text("name", entry.name).add_text("device", entry.headline.device);
+  if (entry.is_session && entry.has_figures())
+    row.add("events", entry.headline.events, "work_ns", entry.headline.work_ns);
+  row.add_text("format", entry.format).add_text("problem", entry.problem);
+  if (!entry.tags.empty()) row.add("tags", entry.tags);
   return row.done();
 }
 
 Result<ToolAnswer> list_tool(ToolCall& call) {
   const auto folder = TRY(call.arguments.text("folder"));
-  JsonObject answer;
-  JsonList open;
-  for (const auto& each : call.shelf.sessions()) open.raw(head_of(*each).done());
-  answer.raw("open", open.done());
+  JsonWriter answer;
+  answer.begin_object().array("open", call.shelf.sessions(), [&](const auto& each) {
+    begin_head(answer, *each);
+    answer.end();
+  });
   if (folder.empty()) return ToolAnswer{answer.done(), ""};
   std::error_code error;
   if (!std::filesystem::exists(folder, error)) return Error{fmt::format("{}: there is no such folder", folder)};
   std::size_t looks = 0;
-  const LibraryScan scan =
-      scan_library({folder}, [&](std::size_t, std::size_t) { return ++looks <= kLooks && !call.control.cancelled(); });
-  JsonList found;
+  const library::LibraryScan scan = library::scan_library(
+      {folder}, [&](std::size_t, std::size_t) { return ++looks <= kLooks && !call.control.cancelled(); });
+  answer.key("found").begin_array();
   std::size_t shown = 0;
   for (std::size_t bytes = 0; shown < std::min(scan.entries.size(), kEntries); ++shown) {
     const std::string entry = entry_json(scan.entries[shown]);
     bytes += entry.size();
     if (bytes > kEntryBytes) break;
-    found.raw(entry);
+    answer.value(JsonValue::raw(entry));
   }
-  answer.raw("found", found.done());
+  answer.end();
   std::vector<std::string> problems;
   for (std::size_t i = 0; i < std::min(scan.problems.size(), kProblems); ++i) {
     problems.push_back(shorten_middle(scan.problems[i], kProblemBytes));
@@ -141,21 +142,19 @@ Result<ToolAnswer> list_tool(ToolCall& call) {
   if (scan.problems.size() > kProblems) {
     problems.push_back(fmt::format("and {} more such", scan.problems.size() - kProblems));
   }
-  if (!problems.empty()) answer.raw("problems", json_texts(problems));
+  if (!problems.empty()) answer.add("problems", problems);
   if (const bool all_seen = looks <= kLooks; shown < scan.entries.size() || !all_seen) {
-    answer.text("left_out", fmt::format("{} of {}{} are shown; name a folder further down", shown,
-                                        all_seen ? "" : "more than ", scan.entries.size()));
+    answer.add("left_out", fmt::format("{} of {}{} are shown; name a folder further down", shown,
+                                       all_seen ? "" : "more than ", scan.entries.size()));
   }
   return ToolAnswer{answer.done(), ""};
 }
 
-std::string figure_json(const SessionMetric& metric) {
-  JsonObject figure;
-  figure.text("name", metric.name).text_if("unit", metric.unit);
-  if (metric.value) figure.real("value", *metric.value);
-  if (metric.vendor) figure.real("stated", *metric.vendor);
-  figure.text_if("stated", metric.vendor_text).text_if("device", metric.device);
-  return figure.done();
+void add_figure(JsonWriter& json, const analysis::SessionMetric& metric) {
+  json.begin_object("name", metric.name).add_text("unit", metric.unit);
+  if (metric.value) json.add("value", metric.value);
+  if (metric.vendor) json.add("stated", metric.vendor);
+  json.add_text("stated", metric.vendor_text).add_text("device", metric.device).end();
 }
 
 Result<ToolAnswer> summarise_tool(ToolCall& call) {
@@ -163,30 +162,31 @@ Result<ToolAnswer> summarise_tool(ToolCall& call) {
   const auto wanted = TRY(call.arguments.text("figures"));
   const auto most = TRY(call.arguments.integer("max_rows", kFigures, 1, 5'000));
   const auto options = TRY(filter_options_of(call.arguments));
-  const auto filter = make_filter(options, session->store());
+  const auto filter = terminal::make_filter(options, session->store());
   if (!filter) return in_arguments(filter.message());
-  const auto summary = TRY(printed_summary(session->store(), session->opened.title, *filter));
-  JsonObject answer = head_of(*session);
-  answer.text_if("filtered", summary.filter).text_if("verdict", summary.verdict);
-  answer.raw("tables", tables_json(*session->snapshot));
-  std::vector<const SessionMetric*> chosen;
-  for (const SessionMetric& metric : summary.metrics) {
+  const auto summary = TRY(commands::printed_summary(session->store(), session->opened.title, *filter));
+  JsonWriter answer;
+  begin_head(answer, *session);
+  answer.add_text("filtered", summary.filter).add_text("verdict", summary.verdict);
+  add_tables(answer, *session->snapshot);
+  std::vector<const analysis::SessionMetric*> chosen;
+  for (const analysis::SessionMetric& metric : summary.metrics) {
     if (wanted.empty() || wanted == "all" || metric.name.find(wanted) != std::string::npos) chosen.push_back(&metric);
   }
   // General figures, which every source has, before those of one vendor.
-  std::stable_sort(chosen.begin(), chosen.end(), [](const SessionMetric* a, const SessionMetric* b) {
-    return (a->group == "general") > (b->group == "general");
-  });
-  JsonList figures;
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [](const analysis::SessionMetric* a, const analysis::SessionMetric* b) {
+                     return (a->group == "general") > (b->group == "general");
+                   });
   const auto shown = std::min(chosen.size(), static_cast<std::size_t>(most));
-  for (std::size_t i = 0; i < shown; ++i) figures.raw(figure_json(*chosen[i]));
-  answer.raw("figures", figures.done());
+  answer.array("figures", std::span(chosen).first(shown),
+               [&](const analysis::SessionMetric* metric) { add_figure(answer, *metric); });
   if (shown < chosen.size()) {
-    answer.text("left_out", fmt::format("{} of {} figures are shown; name a part of their names in figures, or raise "
-                                        "max_rows",
-                                        shown, chosen.size()));
+    answer.add("left_out", fmt::format("{} of {} figures are shown; name a part of their names in figures, or raise "
+                                       "max_rows",
+                                       shown, chosen.size()));
   }
-  answer.raw("problems", quality_list(*session->snapshot));
+  add_problems(answer, *session->snapshot);
   return ToolAnswer{answer.done(), ""};
 }
 
@@ -194,7 +194,7 @@ Result<ToolAnswer> summarise_tool(ToolCall& call) {
 
 Result<EventFilter> filter_of(ToolCall& call, const ShelvedSession& session) {
   const auto options = TRY(filter_options_of(call.arguments));
-  auto filter = read_filter(options, session.store());
+  auto filter = terminal::read_filter(options, session.store());
   if (!filter) return in_arguments(filter.message());
   return filter;
 }
@@ -230,4 +230,4 @@ std::vector<Tool> session_tools() {
   };
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::mcp

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace accelscope::app {
+namespace accelscope::app::mcp {
 namespace {
 
 std::string open_names(const std::vector<std::unique_ptr<ShelvedSession>>& sessions) {
@@ -21,8 +21,8 @@ bool is_shelf_name(std::string_view text) {
 
 }  // namespace
 
-Result<ShelvedSession*> SessionShelf::open(const std::vector<std::string>& paths, const OpenSessionOptions& options,
-                                           CallControl& control) {
+Result<ShelvedSession*> SessionShelf::open(const std::vector<std::string>& paths,
+                                           const workspace::OpenSessionOptions& options, CallControl& control) {
   if (paths.empty()) return Error{"path: missing; name a session file, a profile or a folder of them"};
   if (std::find(paths.begin(), paths.end(), "-") != paths.end())
     return Error{"-: the standard input carries the protocol; name a file"};
@@ -30,7 +30,7 @@ Result<ShelvedSession*> SessionShelf::open(const std::vector<std::string>& paths
       std::find_if(sessions_.begin(), sessions_.end(), [&](const auto& each) { return each->paths == paths; });
   if (same == sessions_.end() && sessions_.size() >= kMostOpen)
     return Error{fmt::format("{} sessions are open; close one with close_session", kMostOpen)};
-  auto opened = TRY(load_session(paths, options, control.job));
+  auto opened = TRY(workspace::load_session(capture::sources::recognise(paths), options, control.job));
   auto session = std::make_unique<ShelvedSession>();
   session->paths = paths;
   session->opened = std::move(opened);
@@ -66,4 +66,4 @@ Result<void> SessionShelf::close(const std::string& name) {
   return {};
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::mcp

@@ -8,12 +8,12 @@
 #include "app/workspace/opening.h"
 #include "core/base/worker_pool.h"
 
-namespace accelscope::app {
+namespace accelscope::app::mcp {
 
 // A call that is under way: what cancels it, whatever it is doing.
 struct CallControl {
   TaskControl task;
-  JobControl job;
+  session::JobControl job;
   void cancel() noexcept {
     task.cancel();
     job.cancel();
@@ -24,7 +24,7 @@ struct CallControl {
 struct ShelvedSession {
   std::string name;                // "s1"
   std::vector<std::string> paths;  // that it was opened from
-  OpenedSession opened;
+  workspace::OpenedSession opened;
   std::shared_ptr<const Snapshot> snapshot;
 
   [[nodiscard]] const Store& store() const noexcept { return *opened.store; }
@@ -35,8 +35,8 @@ class SessionShelf {
   static constexpr std::size_t kMostOpen = 16;
 
   // Opens it, again if it is open: the file may have changed. Fails when the file cannot be read or kMostOpen are open.
-  [[nodiscard]] Result<ShelvedSession*> open(const std::vector<std::string>& paths, const OpenSessionOptions& options,
-                                             CallControl& control);
+  [[nodiscard]] Result<ShelvedSession*> open(const std::vector<std::string>& paths,
+                                             const workspace::OpenSessionOptions& options, CallControl& control);
   // By its name, or by a path, which is opened if it is not open yet.
   [[nodiscard]] Result<ShelvedSession*> find(const std::string& name_or_path, CallControl& control);
   [[nodiscard]] Result<void> close(const std::string& name);
@@ -50,4 +50,4 @@ class SessionShelf {
   std::size_t opened_ = 0;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::mcp

@@ -5,17 +5,19 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "app/mcp/tool.h"
 #include "core/analysis/advice/advice.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/listing/base/write.h"
 #include "core/listing/listings.h"
 #include "core/search/filter_mask.h"
 #include "core/sql/base/sql.h"
 
-namespace accelscope::app {
+namespace accelscope::app::mcp {
 namespace {
 
 // Rows as JSON within limits: {"columns": [...], "rows": [[...]], "left_out": "..."}.
@@ -26,18 +28,18 @@ struct RowLimits {
   std::uint64_t counted = 200'000;  // rows beyond the limits are counted so far
 };
 
-class LimitedRows final : public SqlRowVisitor {
+class LimitedRows final : public listing::SqlRowVisitor {
  public:
-  explicit LimitedRows(const RowLimits& limits) : limits_(limits) {}
+  explicit LimitedRows(const RowLimits& limits) : limits_(limits) { rows_.begin_array(); }
   bool columns(const std::vector<std::string>& names) override;
-  bool row(const std::vector<SqlValue>& values) override;
+  bool row(const std::vector<listing::SqlValue>& values) override;
 
-  void add_to(JsonObject& answer) const;
+  void add_to(JsonWriter& answer);
 
  private:
   RowLimits limits_;
-  std::string columns_ = "[]";
-  JsonList rows_;
+  std::vector<std::string> columns_;
+  JsonWriter rows_;
   std::size_t bytes_ = 0, retained_ = 0;
   std::uint64_t seen_ = 0;
   bool counted_all_ = true;
@@ -55,51 +57,49 @@ std::string cut_text(std::string_view text, std::size_t most) {
   return fmt::format("{} ... ({} more bytes)", front, text.size() - front.size());
 }
 
-struct CellJson {
-  std::size_t most;
-  std::string operator()(std::monostate) const { return "null"; }
-  // Beyond 2^53 clients that read numbers as doubles would round it.
-  std::string operator()(std::int64_t value) const {
-    constexpr std::int64_t kExact = std::int64_t{1} << 53;
-    const std::string digits = std::to_string(value);
-    return value > kExact || value < -kExact ? json_quote(digits) : digits;
+void add_cell(JsonWriter& json, const listing::SqlValue& value, std::size_t most) {
+  constexpr std::int64_t kExact = std::int64_t{1} << 53;  // clients that read numbers as doubles would round beyond
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    json.value(cut_text(*text, most));
+  } else if (const auto* blob = std::get_if<listing::SqlBlob>(&value)) {
+    json.value(cut_text(hexadecimal(blob->bytes), most));
+  } else if (const auto* real = std::get_if<double>(&value)) {
+    json.value(std::isinf(*real) ? JsonValue::real(*real) : *real);
+  } else if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+    std::abs(*integer) > kExact ? json.value(std::to_string(*integer)) : json.value(*integer);
+  } else {
+    json.value({});
   }
-  std::string operator()(double value) const {
-    if (std::isinf(value)) return value > 0 ? "1e999" : "-1e999";
-    return json_number(value);
-  }
-  std::string operator()(const std::string& value) const { return json_quote(cut_text(value, most)); }
-  std::string operator()(const SqlBlob& value) const { return json_quote(cut_text(hexadecimal(value.bytes), most)); }
-};
+}
 
 bool LimitedRows::columns(const std::vector<std::string>& names) {
-  columns_ = json_texts(names);
+  columns_ = names;
   return true;
 }
 
-bool LimitedRows::row(const std::vector<SqlValue>& values) {
+bool LimitedRows::row(const std::vector<listing::SqlValue>& values) {
   if (++seen_ > limits_.counted) {
     counted_all_ = false;
     return false;
   }
   if (retained_ + 1 < seen_ || retained_ >= limits_.rows) return true;  // a limit was reached before
-  JsonList cells;
-  for (const SqlValue& value : values) cells.raw(std::visit(CellJson{limits_.cell_bytes}, value));
+  JsonWriter cells;
+  cells.array(values, [&](const listing::SqlValue& value) { add_cell(cells, value, limits_.cell_bytes); });
   const std::string json = cells.done();
   if (retained_ > 0 && bytes_ + json.size() > limits_.bytes) return true;
   bytes_ += json.size();
   ++retained_;
-  rows_.raw(json);
+  rows_.value(JsonValue::raw(json));
   return true;
 }
 
-void LimitedRows::add_to(JsonObject& answer) const {
-  answer.raw("columns", columns_).raw("rows", rows_.done());
+void LimitedRows::add_to(JsonWriter& answer) {
+  answer.add("columns", columns_, "rows", JsonValue::raw(rows_.done()));
   if (seen_ == retained_) return;
   const std::string total = counted_all_ ? std::to_string(seen_) : fmt::format("more than {}", limits_.counted);
   const bool by_bytes = retained_ < limits_.rows;
-  answer.text("left_out", fmt::format("{} of {} rows are shown; {}, or ask for less", retained_, total,
-                                      by_bytes ? "raise max_bytes" : "raise max_rows"));
+  answer.add("left_out", fmt::format("{} of {} rows are shown; {}, or ask for less", retained_, total,
+                                     by_bytes ? "raise max_bytes" : "raise max_rows"));
 }
 
 Result<RowLimits> limits_of(const ToolArguments& arguments) {
@@ -113,15 +113,15 @@ Result<RowLimits> limits_of(const ToolArguments& arguments) {
 
 Result<ToolAnswer> answer_sql(ToolCall& call, const ShelvedSession& session, const std::string& sql) {
   const auto limits = TRY(limits_of(call.arguments));
-  SqlSession sql_session(session.store(), session.snapshot, call.shelf.pool());
+  sql::Session sql_session(session.store(), session.snapshot, call.shelf.pool());
   LimitedRows rows(limits);
   if (auto done = sql_session.visit(sql, rows, call.control.task); !done) {
     return Error{
         fmt::format("SQL: {}; the tables are in the resource accelscope://{}/schema", done.message(), session.name)};
   }
-  JsonObject answer;
-  rows.add_to(answer);
-  answer.text_if("note", sql_session.note());
+  JsonWriter answer;
+  rows.add_to(answer.begin_object());
+  answer.add_text("note", sql_session.note());
   return ToolAnswer{answer.done(), ""};
 }
 
@@ -131,29 +131,28 @@ Result<ToolAnswer> query_tool(ToolCall& call) {
   return answer_sql(call, *session, sql);
 }
 
-Result<ToolAnswer> answer_listing(ToolCall& call, const ShelvedSession& session, const ListingKind& kind,
+Result<ToolAnswer> answer_listing(ToolCall& call, const ShelvedSession& session, const listing::ListingKind& kind,
                                   std::vector<std::string> by, std::string value) {
   const auto limits = TRY(limits_of(call.arguments));
   const auto filter = TRY(filter_of(call, session));
-  const auto query = TRY(masked(query_of(call, session), filter));
+  const auto query = TRY(search::masked(query_of(call, session), filter));
   const auto listing = kind.make(query, {filter, std::move(by), std::move(value), {}});
   if (!listing) return listing.error();
   LimitedRows rows(limits);
-  visit_listing(*listing, rows, true, limits.rows);
-  JsonObject answer;
-  answer.text("table", kind.name);
-  rows.add_to(answer);
-  answer.text_if("note", listing->note);
+  listing::visit_listing(*listing, rows, true, limits.rows);
+  JsonWriter answer;
+  rows.add_to(answer.begin_object("table", kind.name));
+  answer.add_text("note", listing->note);
   return ToolAnswer{answer.done(), ""};
 }
 
 Result<ToolAnswer> table_tool(ToolCall& call) {
   const auto session = TRY(session_of(call));
   const auto name = TRY(call.arguments.required_text("table"));
-  const ListingKind* kind = find_listing(name);
+  const listing::ListingKind* kind = listing::find_listing(name);
   if (kind == nullptr) {
     std::vector<std::string> known;
-    for (const ListingKind& each : listing_kinds()) known.emplace_back(each.name);
+    for (const listing::ListingKind& each : listing::listing_kinds()) known.emplace_back(each.name);
     const std::string nearest = nearest_name(name, known);
     return Error{fmt::format("{}: no such table{}; there are {}; tables of SQL are read with query", name,
                              nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest),
@@ -201,7 +200,7 @@ Result<ToolAnswer> top_costs_tool(ToolCall& call) {
   }
   std::vector<std::string> columns;
   if (!view->column.empty()) columns.emplace_back(view->column);
-  return answer_listing(call, *session, *find_listing(view->listing), std::move(columns), "");
+  return answer_listing(call, *session, *listing::find_listing(view->listing), std::move(columns), "");
 }
 
 // The critical path by what it is made of, what its waits were for, or what bounds it: each a listing.
@@ -232,63 +231,49 @@ Result<ToolAnswer> critical_path_tool(ToolCall& call) {
     return Error{fmt::format("by: {}: takes resource, line, name, kind, wait, event, bound, gap, slack or waits", by)};
   std::vector<std::string> columns;
   if (!view->column.empty()) columns.emplace_back(view->column);
-  return answer_listing(call, *session, *find_listing(view->listing), std::move(columns), "");
-}
-
-std::string place_json(const FindingPlace& place) {
-  JsonObject json;
-  json.number("begin_ns", place.range.begin_ns).number("end_ns", place.range.end_ns).text_if("note", place.note);
-  return json.done();
+  return answer_listing(call, *session, *listing::find_listing(view->listing), std::move(columns), "");
 }
 
 // What tells the events of a finding in the other tools: searches, tracks and a range.
-std::string evidence_json(const Finding& finding, const Snapshot& snapshot) {
+void add_evidence(JsonWriter& json, const analysis::Finding& finding, const Snapshot& snapshot) {
   constexpr std::size_t kPlaces = 3;
-  JsonObject json;
-  json.number("count", finding.count);
-  if (finding.first != kNoEvent) json.number("first_event", static_cast<std::uint64_t>(finding.first));
-  JsonList terms;
-  for (const auto& term : finding.events.terms) terms.text((term.excluded ? "-" : "") + term.search);
-  json.raw("filter", terms.done());
-  JsonList tracks;
-  for (const TrackNumber number : finding.events.tracks) {
-    if (const TrackSnapshot* track = snapshot.find_track(number)) tracks.text(track->track->name);
-  }
-  json.raw("tracks", tracks.done());
-  JsonList places;
-  for (std::size_t i = 0; i < finding.places.size() && i < kPlaces; ++i) places.raw(place_json(finding.places[i]));
-  json.raw("places", places.done());
-  if (finding.places.size() > kPlaces) json.number("further_places", finding.places.size() - kPlaces);
-  return json.done();
+  json.key("evidence").begin_object("count", finding.count);
+  if (finding.first != kNoEvent) json.add("first_event", finding.first);
+  json.array("filter", finding.events.terms,
+             [&](const auto& term) { json.value((term.excluded ? "-" : "") + term.search); });
+  json.array("tracks", finding.events.tracks, [&](TrackNumber number) {
+    if (const TrackSnapshot* track = snapshot.find_track(number)) json.value(track->track->name);
+  });
+  const std::span places = std::span(finding.places).first(std::min(kPlaces, finding.places.size()));
+  json.array("places", places, [&](const analysis::FindingPlace& place) {
+    json.begin_object("begin_ns", place.range.begin_ns, "end_ns", place.range.end_ns);
+    json.add_text("note", place.note).end();
+  });
+  if (finding.places.size() > kPlaces) json.add("further_places", finding.places.size() - kPlaces);
+  json.end();
 }
 
 Result<ToolAnswer> advise_tool(ToolCall& call) {
   const auto session = TRY(session_of(call));
   const auto most = TRY(call.arguments.integer("max_rows", 8, 1, 100));
   const auto filter = TRY(filter_of(call, *session));
-  const auto query = TRY(masked(query_of(call, *session), filter));
-  const auto advice = TRY(find_advice(query, filter));
-  JsonList findings;
+  const auto query = TRY(search::masked(query_of(call, *session), filter));
+  const auto advice = TRY(analysis::find_advice(query, filter));
   const auto shown = std::min(advice->findings.size(), static_cast<std::size_t>(most));
-  for (std::size_t i = 0; i < shown; ++i) {
-    const Finding& each = advice->findings[i];
-    JsonObject row;
-    row.text("rule", each.rule->name).text("finding", each.headline).text_if("device", each.device);
+  JsonWriter answer;
+  answer.begin_object().array("findings", std::span(advice->findings).first(shown), [&](const analysis::Finding& each) {
+    answer.begin_object("rule", each.rule->name, "finding", each.headline).add_text("device", each.device);
     if (each.saving_ns > 0)  // an error and held memory cost no time
-      row.number("saves_at_least_ns", each.least_ns)
-          .number("saves_at_most_ns", each.saving_ns)
-          .real("share", each.share);
-    row.text_if("line", each.source).text_if("what_if", each.change);
-    row.text("try", each.remedy).raw("evidence", evidence_json(each, *session->snapshot));
-    findings.raw(row.done());
-  }
-  JsonObject answer;
-  answer.raw("findings", findings.done());
-  if (shown == 0) answer.text("result", "nothing found");
+      answer.add("saves_at_least_ns", each.least_ns, "saves_at_most_ns", each.saving_ns, "share", each.share);
+    answer.add_text("line", each.source).add_text("what_if", each.change).add("try", each.remedy);
+    add_evidence(answer, each, *session->snapshot);
+    answer.end();
+  });
+  if (shown == 0) answer.add("result", "nothing found");
   if (shown < advice->findings.size()) {
-    answer.text("left_out", fmt::format("{} of {} findings are shown; raise max_rows", shown, advice->findings.size()));
+    answer.add("left_out", fmt::format("{} of {} findings are shown; raise max_rows", shown, advice->findings.size()));
   }
-  answer.text("judged", judged_text(*advice)).text_if("not_judged", unjudged_text(*advice));
+  answer.add("judged", analysis::judged_text(*advice)).add_text("not_judged", analysis::unjudged_text(*advice));
   return ToolAnswer{answer.done(), ""};
 }
 
@@ -352,4 +337,4 @@ std::vector<Tool> table_tools() {
   };
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::mcp

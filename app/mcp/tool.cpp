@@ -6,9 +6,10 @@
 #include <array>
 
 #include "capture/json/json_cursor.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
 
-namespace accelscope::app {
+namespace accelscope::app::mcp {
 
 using capture::json::JsonField;
 using capture::json::JsonKind;
@@ -95,20 +96,11 @@ Result<std::vector<std::string>> ToolArguments::texts(std::string_view name) con
 
 namespace {
 
-std::string argument_schema(const ToolArgument& argument) {
-  JsonObject schema;
-  switch (argument.type) {
-    case ArgumentType::text:
-      schema.text("type", "string");
-      break;
-    case ArgumentType::integer:
-      schema.text("type", "integer");
-      break;
-    case ArgumentType::texts:
-      schema.text("type", "array").raw("items", JsonObject().text("type", "string").done());
-      break;
-  }
-  return schema.text("description", argument.description).done();
+void add_schema(JsonWriter& json, const ToolArgument& argument) {
+  const bool texts = argument.type == ArgumentType::texts;
+  json.begin_object("type", texts ? "array" : argument.type == ArgumentType::text ? "string" : "integer");
+  if (texts) json.key("items").object("type", "string");
+  json.add("description", argument.description).end();
 }
 
 }  // namespace
@@ -129,31 +121,19 @@ const Tool* find_tool(std::string_view name) {
 }
 
 std::string tool_json(const Tool& tool) {
-  JsonObject properties;
-  JsonList required;
+  std::vector<std::string> required;
+  JsonWriter json;
+  json.begin_object("name", tool.name, "title", tool.title, "description", tool.description);
+  json.key("inputSchema").begin_object("type", "object").key("properties").begin_object();
   for (const ToolArgument& argument : tool.arguments) {
-    properties.raw(argument.name, argument_schema(argument));
-    if (argument.required) required.text(argument.name);
+    add_schema(json.key(argument.name), argument);
+    if (argument.required) required.emplace_back(argument.name);
   }
-  const std::string schema = JsonObject()
-                                 .text("type", "object")
-                                 .raw("properties", properties.done())
-                                 .raw("required", required.done())
-                                 .flag("additionalProperties", false)
-                                 .done();
-  const std::string hints = JsonObject()
-                                .text("title", tool.title)
-                                .flag("readOnlyHint", !tool.changes)
-                                .flag("destructiveHint", false)
-                                .flag("openWorldHint", tool.changes)
-                                .done();
-  return JsonObject()
-      .text("name", tool.name)
-      .text("title", tool.title)
-      .text("description", tool.description)
-      .raw("inputSchema", schema)
-      .raw("annotations", hints)
-      .done();
+  json.end().add("required", required, "additionalProperties", false).end();
+  json.key("annotations")
+      .object("title", tool.title, "readOnlyHint", !tool.changes, "destructiveHint", false, "openWorldHint",
+              tool.changes);
+  return json.done();
 }
 
 Result<ToolAnswer> run_tool(const Tool& tool, ToolCall& call) {
@@ -173,4 +153,4 @@ Result<ToolAnswer> run_tool(const Tool& tool, ToolCall& call) {
   return tool.run(call);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::mcp

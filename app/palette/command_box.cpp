@@ -10,7 +10,7 @@
 #include "imgui.h"
 #include "render/widgets/widgets.h"
 
-namespace accelscope::app {
+namespace accelscope::app::palette {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -60,26 +60,27 @@ void CommandBox::focus(Mode mode) {
   chosen_ = 0;
 }
 
-std::string CommandBox::search_line(const SessionTab& tab) const {
+std::string CommandBox::search_line(const session::SessionTab& tab) const {
   if (!tab.analysis->search_error().empty()) return tab.analysis->search_error();
   if (tab.analysis->searching()) return "Searching ...";
-  const EventSearch* hits = tab.analysis->hits();
+  const search::EventSearch* hits = tab.analysis->hits();
   if (hits == nullptr) return "Enter finds events";
   const std::string where = tab.choices.filter.empty() ? "" : " in the filter";
-  if (hits->total() == 0) return "No event matches" + where;
-  return hit_count_text(tab) + where;
+  const auto hint = tab.analysis->search_hint();
+  const std::string more = hint ? hint->text : "";
+  if (hits->total() == 0) return more.empty() ? "No event matches" + where : more;
+  return hit_count_text(tab) + where + (more.empty() ? "" : "; " + more);
 }
 
 std::vector<const Command*> CommandBox::found_in(const CommandTable& commands) const {
   std::vector<const Command*> found = commands.matching(text_);
-  if (!text_.empty()) return found;
   const auto age = [&](const Command* command) { return std::ranges::find(used_, command->id); };
   std::ranges::stable_sort(found, [&](const Command* a, const Command* b) { return age(a) < age(b); });
   return found;
 }
 
-std::string hit_count_text(const SessionTab& tab) {
-  const EventSearch* hits = tab.analysis->hits();
+std::string hit_count_text(const session::SessionTab& tab) {
+  const search::EventSearch* hits = tab.analysis->hits();
   if (hits == nullptr) return "";
   const std::string total = format_count(hits->total());
   const auto rank = tab.selected ? tab.analysis->hit_rank(*tab.selected) : nullptr;
@@ -87,13 +88,12 @@ std::string hit_count_text(const SessionTab& tab) {
   return total + (hits->total() == 1 ? " event matches" : " events match");
 }
 
-void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, QueryHistory& searches, SessionTab* tab,
-                      const std::function<void(std::string)>& inform, const std::function<void(EventId)>& reveal) {
+void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, persist::QueryHistory& searches,
+                      session::SessionTab* tab, const std::function<void(std::string)>& inform,
+                      const std::function<void(EventId)>& reveal) {
   constexpr std::array<std::string_view, 2> kKeys = {"Ctrl+F", "Ctrl+P"};
   const bool commanding = mode_ == Mode::command || tab == nullptr;
   if (!commanding && (followed_ != tab || followed_text_ != tab->choices.search)) text_ = tab->choices.search;
-  const std::vector<const Command*> found =
-      commanding || !text_.empty() ? found_in(commands) : std::vector<const Command*>{};
   std::string_view hint = "Search events, or run a command";
   if (commanding && mode_ == Mode::command) {
     hint = "Run a command";
@@ -125,7 +125,10 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Qu
   recalled_ = -1;
   if (typed.changed) chosen_ = 0;
   const bool was_open = list_open_;
-  list_open_ = (typed.focused && (commanding || !text_.empty())) || (was_open && list_hovered_);
+  list_open_ = typed.focused || (was_open && list_hovered_);
+  const bool ended = left || typed.submitted || typed.cancelled || search_clicked_ || !run_id_.empty();
+  if (!list_open_ && !ended) return;  // of a search that stands there nobody looks for commands
+  const std::vector<const Command*> found = found_in(commands);
   const auto rows = static_cast<int>(found.size()) + (commanding ? 0 : 1);
   const int before = chosen_;
   if (typed.focused && rows > 0) {
@@ -136,7 +139,7 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Qu
   }
   chosen_ = std::clamp(chosen_, 0, std::max(0, rows - 1));
   show_chosen_ = chosen_ != before || typed.changed || !was_open;
-  if (list_open_) draw_list(ui, rect, commands, tab);
+  if (list_open_) draw_list(ui, rect, found, tab);
 
   const bool backward = ui.input().modifiers().shift;
   const bool searching = !commanding && chosen_ == 0;
@@ -173,8 +176,8 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Qu
   if (!commands.run(id)) inform("This cannot be done now");
 }
 
-void CommandBox::recall(Ui& ui, const Rect& rect, const QueryHistory& searches, SessionTab& tab, bool focused,
-                        bool submitted) {
+void CommandBox::recall(Ui& ui, const Rect& rect, const persist::QueryHistory& searches, session::SessionTab& tab,
+                        bool focused, bool submitted) {
   const auto rows = static_cast<int>(std::min(searches.history().size(), kMostRecalled));
   if ((!focused && !submitted && !list_hovered_) || rows == 0) {
     recalled_ = -1;
@@ -187,21 +190,22 @@ void CommandBox::recall(Ui& ui, const Rect& rect, const QueryHistory& searches, 
   draw_history(ui, rect, searches);
   if (!std::exchange(recall_clicked_, false) && (!submitted || recalled_ < 0)) return;
   text_ = searches.history()[static_cast<std::size_t>(recalled_)];
-  tab.change([&](ViewChoices& choices) { choices.search = text_; });
+  tab.change([&](session::ViewChoices& choices) { choices.search = text_; });
   followed_ = nullptr;  // the box takes it from the session
   recalled_ = -1;
   list_hovered_ = false;
   focus_now_ = true;
 }
 
-void CommandBox::draw_history(Ui& ui, const Rect& anchor, const QueryHistory& searches) {
+void CommandBox::draw_history(Ui& ui, const Rect& anchor, const persist::QueryHistory& searches) {
   const std::size_t rows = std::min(searches.history().size(), kMostRecalled);
   const Rect box = begin_list(ui, anchor, rows);
   list_hovered_ = box.contains(ui.input().mouse);
   Rect rest = box.inset(ui.px(4), ui.px(4));
   for (std::size_t i = 0; i < rows; ++i) {
     Rect row = rest.cut_top(ui.px(kRow));
-    const Interaction response = interact(ui, "search_history." + std::to_string(i), row);
+    const Interaction response =
+        interact(ui, "search_history." + std::to_string(i), row, {.no_focus = true});  // Up and Down in the box
     const bool chosen = recalled_ == static_cast<int>(i);
     if (chosen || response.hovered) fill(ui, row, ui.colour(Colour::accent_bg), size::kChipRadius);
     if (response.pressed || response.clicked) {
@@ -216,9 +220,9 @@ void CommandBox::draw_history(Ui& ui, const Rect& anchor, const QueryHistory& se
   end_list();
 }
 
-void CommandBox::draw_list(Ui& ui, const Rect& anchor, const CommandTable& commands, SessionTab* tab) {
+void CommandBox::draw_list(Ui& ui, const Rect& anchor, const std::vector<const Command*>& found,
+                           session::SessionTab* tab) {
   const bool commanding = mode_ == Mode::command || tab == nullptr;
-  const std::vector<const Command*> found = found_in(commands);
   const std::size_t rows = std::min(found.size(), kMostRows) + (commanding ? 0 : 1);
   const std::string said = commanding ? std::string() : search_line(*tab);
   const bool wrong = !commanding && !tab->analysis->search_error().empty();
@@ -230,7 +234,7 @@ void CommandBox::draw_list(Ui& ui, const Rect& anchor, const CommandTable& comma
   Rect* column = &rest;
   const auto row_of = [&](const std::string& name, bool enabled, std::size_t lines = 1) {
     const Rect row = column->cut_top(ui.px(kRow) * static_cast<float>(lines));
-    const Interaction response = interact(ui, name, row, {.disabled = !enabled});
+    const Interaction response = interact(ui, name, row, {.disabled = !enabled, .no_focus = true});  // likewise
     if (index == chosen_ || response.hovered) fill(ui, row, ui.colour(Colour::accent_bg), size::kChipRadius);
     ++index;
     return std::pair{row.inset(ui.px(8), 0), response.pressed || response.clicked};
@@ -246,7 +250,7 @@ void CommandBox::draw_list(Ui& ui, const Rect& anchor, const CommandTable& comma
       // How many there are is told whole, whatever the search leaves for it; the keys where there is room.
       constexpr std::string_view kKeysOfHits = "; Enter next, Shift+Enter previous";
       const float room = row.width() - text_width(ui, TextStyle::body, said) - ui.px(12);
-      const EventSearch* hits = tab->analysis->hits();
+      const search::EventSearch* hits = tab->analysis->hits();
       std::string line = said;
       const float searched = text_width(ui, TextStyle::heading, text_);
       if (hits != nullptr && hits->total() > 0 &&
@@ -278,7 +282,8 @@ void CommandBox::draw_list(Ui& ui, const Rect& anchor, const CommandTable& comma
       draw_text(ui, key, command.key, kMonoHint);
       row.cut_left(draw_text(ui, row, command.title, {.colour = enabled ? Colour::text1 : Colour::disabled}) +
                    ui.px(10));
-      draw_text(ui, row, menu_title(command.menu), kHintText);
+      const std::string note = command.note ? command.note() : std::string();
+      draw_text(ui, row, note.empty() ? menu_title(command.menu) : note, kHintText);
       if (pressed) run_id_ = command.id;
     }
   }
@@ -286,25 +291,25 @@ void CommandBox::draw_list(Ui& ui, const Rect& anchor, const CommandTable& comma
   end_list();
 }
 
-void CommandBox::step(SessionTab& tab, bool forward, const std::function<void(std::string)>& inform,
+void CommandBox::step(session::SessionTab& tab, bool forward, const std::function<void(std::string)>& inform,
                       const std::function<void(EventId)>& reveal) {
   if (!tab.analysis->search_error().empty()) return inform(tab.analysis->search_error());
-  const EventSearch* hits = tab.analysis->hits();
+  const search::EventSearch* hits = tab.analysis->hits();
   if (hits != nullptr && hits->total() == 0) return inform("No event matches " + text_);
   const auto found = tab.analysis->found();
   if (!found) {
     pending_step_ = PendingStep{&tab, tab.choices.search, forward};
     return;
   }
-  const SearchPosition view_begin{static_cast<std::int64_t>(tab.view.begin_ns), forward ? 0 : kNoEvent};
-  const auto to_hit = [found, forward, view_begin](EventReader& reader, StepPlace& place,
+  const search::SearchPosition view_begin{static_cast<std::int64_t>(tab.view.begin_ns), forward ? 0 : kNoEvent};
+  const auto to_hit = [found, forward, view_begin](EventReader& reader, session::StepPlace& place,
                                                    const TaskControl&) -> Result<void> {
-    SearchPosition from = view_begin;
+    search::SearchPosition from = view_begin;
     if (place.event) {
       if (const auto event = reader.read(*place.event)) from = {event->begin_ns, *place.event};
     }
-    const SearchPosition before_all{std::numeric_limits<std::int64_t>::min(), 0};
-    const SearchPosition after_all{std::numeric_limits<std::int64_t>::max(), kNoEvent};
+    const search::SearchPosition before_all{std::numeric_limits<std::int64_t>::min(), 0};
+    const search::SearchPosition after_all{std::numeric_limits<std::int64_t>::max(), kNoEvent};
     auto hit = forward ? found->next(reader, from) : found->previous(reader, from);
     if (hit && !*hit) {
       place.said = forward ? "From the first hit again" : "From the last hit again";
@@ -314,12 +319,12 @@ void CommandBox::step(SessionTab& tab, bool forward, const std::function<void(st
     if (*hit) place.event = (*hit)->event;
     return {};
   };
-  step_selection(tab, to_hit, [&tab, inform, reveal](const StepPlace& place) {
+  view::step_selection(tab, to_hit, [&tab, inform, reveal](const session::StepPlace& place) {
     if (!place.said.empty()) inform(place.said);
     if (!place.event) return;
-    select_event(tab, *place.event);
+    view::select_event(tab, *place.event);
     reveal(*place.event);
   });
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::palette

@@ -7,7 +7,7 @@
 
 #include "core/base/text.h"
 
-namespace accelscope::app {
+namespace accelscope::app::palette {
 namespace {
 constexpr std::array<std::string_view, kMenuCount> kMenuTitles = {"File", "View", "Record", "Analyse", "Help"};
 }
@@ -17,6 +17,12 @@ std::string_view menu_title(MenuId menu) noexcept { return kMenuTitles[static_ca
 void CommandTable::add(Command command) {
   assert(find(command.id) == nullptr && command.run);
   commands_.push_back(std::move(command));
+}
+
+void CommandTable::add_words(std::string_view id, std::string_view words) {
+  const auto found = std::ranges::find_if(commands_, [&](const Command& c) { return c.id == id; });
+  assert(found != commands_.end());
+  found->words = words;
 }
 
 void CommandTable::remove(std::string_view id_prefix) {
@@ -42,9 +48,11 @@ std::vector<const Command*> CommandTable::matching(std::string_view text) const 
   };
   std::vector<Found> found;
   for (const Command& command : commands_) {
-    const std::string whole = command.title + " " + std::string(menu_title(command.menu));
+    if (command.only_typed && text.empty()) continue;
+    const std::string whole =
+        command.title + " " + std::string(menu_title(command.menu)) + " " + command.submenu + " " + command.words;
     const int score = match_score(whole, text);
-    if (score > 0) found.push_back({&command, score + (can_run(command) ? 10 : 0)});
+    if (score > 0) found.push_back({&command, score + (can_run(command) ? 10 : 0) - (command.only_typed ? 5 : 0)});
   }
   std::ranges::stable_sort(found, [](const Found& a, const Found& b) { return a.score > b.score; });
   std::vector<const Command*> commands;
@@ -120,7 +128,11 @@ std::optional<KeyChord> parse_chord(std::string_view text) {
 }
 
 bool works_while_typing(const KeyChord& chord) noexcept {
+  constexpr std::array kEdits = {Key::a, Key::c, Key::v, Key::x, Key::y, Key::z};  // of the text itself
+  if (chord.modifiers.ctrl && !chord.modifiers.alt && std::ranges::find(kEdits, chord.key) != kEdits.end()) {
+    return chord.modifiers.shift && chord.key != Key::z;
+  }
   return chord.modifiers.ctrl || chord.modifiers.alt || (chord.key >= Key::f1 && chord.key <= Key::f12);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::palette

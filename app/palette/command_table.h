@@ -11,7 +11,7 @@
 
 #include "render/base/input.h"
 
-namespace accelscope::app {
+namespace accelscope::app::palette {
 
 enum class MenuId : std::uint8_t { file, view, record, analyse, help };
 inline constexpr std::size_t kMenuCount = 5;
@@ -26,14 +26,18 @@ struct Command {
   std::string key = {};      // "Ctrl+O", "?"; "" for none
   std::string second_key = {};
   std::function<void()> run = {};
-  std::function<bool()> enabled = {};  // empty: always
-  std::function<bool()> checked = {};  // empty: not a switch
-  bool separator_before = false;       // in its menu
+  std::function<bool()> enabled = {};      // empty: always
+  std::function<bool()> checked = {};      // empty: not a switch
+  bool separator_before = false;           // in its menu
+  std::string words = {};                  // by which the palette finds it, too: "divergence difference"
+  bool only_typed = false;                 // in no menu: the palette has it once something is typed
+  std::function<std::string()> note = {};  // what the palette says behind it, in place of its menu; empty: nothing
 };
 
 class CommandTable {
  public:
   void add(Command command);
+  void add_words(std::string_view id, std::string_view words);
   void remove(std::string_view id_prefix);  // all whose id begins with it; never from inside of one
   [[nodiscard]] std::span<const Command> all() const noexcept { return commands_; }
   [[nodiscard]] const Command* find(std::string_view id) const noexcept;
@@ -59,4 +63,4 @@ struct KeyChord {
 // Whether the key may run a command while a text is being typed.
 [[nodiscard]] bool works_while_typing(const KeyChord& chord) noexcept;
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::palette

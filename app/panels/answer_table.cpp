@@ -3,19 +3,19 @@
 #include <numeric>
 #include <variant>
 
-#include "core/model/unit.h"
+#include "core/base/format.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-bool is_number(const SqlValue& value) {
+bool is_number(const listing::SqlValue& value) {
   return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
 }
 
-bool is_null(const SqlValue& value) { return std::holds_alternative<std::monostate>(value); }
+bool is_null(const listing::SqlValue& value) { return std::holds_alternative<std::monostate>(value); }
 
 // Times, sizes and counts are read in groups of three digits; ids and addresses are copied, so they are plain.
 bool grouped(std::string_view column) {
@@ -23,16 +23,16 @@ bool grouped(std::string_view column) {
          column != "line";
 }
 
-double number_of(const SqlValue& value) {
+double number_of(const listing::SqlValue& value) {
   const auto* integer = std::get_if<std::int64_t>(&value);
   return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
 }
 
 // A number in the unit of its size, exact on hover.
-TableCell figure_cell(const SqlValue& value, const AnswerForm& form) {
+TableCell figure_cell(const listing::SqlValue& value, const AnswerForm& form) {
   const auto* integer = std::get_if<std::int64_t>(&value);
   const std::string digits = integer != nullptr ? std::to_string(*integer) : fmt::format("{}", number_of(value));
-  const bool is_plain = form.unit.empty() || form.unit == "share";
+  const bool is_plain = form.unit.empty() || form.unit == Unit::share;
   TableCell cell{.text = format_value(number_of(value), form.unit),
                  .exact = is_plain ? digits : fmt::format("{} {}", digits, form.unit),
                  .data = digits};
@@ -41,9 +41,11 @@ TableCell figure_cell(const SqlValue& value, const AnswerForm& form) {
 }
 
 // As SQL orders: nothing, then numbers, then texts, then bytes.
-int rank(const SqlValue& value) { return is_null(value) ? 0 : is_number(value) ? 1 : static_cast<int>(value.index()); }
+int rank(const listing::SqlValue& value) {
+  return is_null(value) ? 0 : is_number(value) ? 1 : static_cast<int>(value.index());
+}
 
-bool less(const SqlValue& a, const SqlValue& b) {
+bool less(const listing::SqlValue& a, const listing::SqlValue& b) {
   if (rank(a) != rank(b)) return rank(a) < rank(b);
   if (is_null(a)) return false;
   if (!is_number(a)) return a.index() == 3 ? std::get<std::string>(a) < std::get<std::string>(b) : false;
@@ -53,12 +55,12 @@ bool less(const SqlValue& a, const SqlValue& b) {
   return number_of(a) < number_of(b);
 }
 
-bool is_empty_text(const SqlValue& value) {
+bool is_empty_text(const listing::SqlValue& value) {
   const auto* text = std::get_if<std::string>(&value);
   return is_null(value) || (text != nullptr && text->empty());
 }
 
-std::vector<bool> silent_columns(const SqlResult& result) {
+std::vector<bool> silent_columns(const listing::SqlResult& result) {
   std::vector<bool> empty(result.columns.size(), true);
   for (std::size_t column = 0; column < empty.size(); ++column) {
     for (std::size_t row = 0; row < result.row_count() && empty[column]; ++row)
@@ -68,7 +70,7 @@ std::vector<bool> silent_columns(const SqlResult& result) {
 }
 
 std::vector<std::uint32_t> ordered_rows(const AnswerQuestion& question) {
-  const SqlResult& result = *question.answer;
+  const listing::SqlResult& result = *question.answer;
   std::vector<std::uint32_t> rows(result.row_count());
   std::iota(rows.begin(), rows.end(), 0U);
   if (question.column < 0 || static_cast<std::size_t>(question.column) >= result.columns.size()) return rows;
@@ -82,7 +84,7 @@ std::vector<std::uint32_t> ordered_rows(const AnswerQuestion& question) {
 }
 
 bool row_contains(const AnswerQuestion& question, std::size_t row, std::string_view lower_text) {
-  const SqlResult& result = *question.answer;
+  const listing::SqlResult& result = *question.answer;
   for (std::size_t column = 0; column < result.columns.size(); ++column) {
     if (column < question.hidden.size() && question.hidden[column]) continue;
     const TableCell cell = answer_cell(result.at(row, column), result.columns[column], question.forms[column]);
@@ -93,8 +95,8 @@ bool row_contains(const AnswerQuestion& question, std::size_t row, std::string_v
 
 using CellOf = std::function<TableCell(std::size_t row, std::size_t column)>;
 
-std::vector<TableColumn> columns_of(const Ui& ui, const SqlResult& result, std::vector<AnswerTable::Note> notes,
-                                    const CellOf& cell_of) {
+std::vector<TableColumn> columns_of(const Ui& ui, const listing::SqlResult& result,
+                                    std::vector<AnswerTable::Note> notes, const CellOf& cell_of) {
   constexpr std::size_t kSampled = 100;
   constexpr float kLeast = 70, kMost = 360, kBarWidth = 48;
   std::vector<TableColumn> columns;
@@ -104,8 +106,9 @@ std::vector<TableColumn> columns_of(const Ui& ui, const SqlResult& result, std::
     bool numbers = true;
     float widest = text_width(ui, TextStyle::small_strong, title) + ui.px(34);
     for (std::size_t row = 0; row < std::min(result.row_count(), kSampled); ++row) {
-      const SqlValue& value = result.at(row, column);
-      if (std::holds_alternative<std::string>(value) || std::holds_alternative<SqlBlob>(value)) numbers = false;
+      const listing::SqlValue& value = result.at(row, column);
+      if (std::holds_alternative<std::string>(value) || std::holds_alternative<listing::SqlBlob>(value))
+        numbers = false;
       const TableCell cell = cell_of(row, column);
       widest = std::max(widest, text_width(ui, cell.style, cell.text) + ui.px(20));
     }
@@ -121,7 +124,7 @@ std::vector<TableColumn> columns_of(const Ui& ui, const SqlResult& result, std::
 
 }  // namespace
 
-TableCell answer_cell(const SqlValue& value, std::string_view column, const AnswerForm& form) {
+TableCell answer_cell(const listing::SqlValue& value, std::string_view column, const AnswerForm& form) {
   const bool dashes = form.dashes || !form.unit.empty();
   if (is_null(value)) return {.text = dashes ? "–" : "NULL", .colour = Colour::text3, .style = TextStyle::small};
   if (is_number(value) && (!form.unit.empty() || (form.dashes && grouped(column)))) return figure_cell(value, form);
@@ -132,7 +135,7 @@ TableCell answer_cell(const SqlValue& value, std::string_view column, const Answ
   if (const auto* real = std::get_if<double>(&value)) {
     return {.text = fmt::format("{:.6g}", *real), .exact = fmt::format("{}", *real), .data = fmt::format("{}", *real)};
   }
-  if (const auto* blob = std::get_if<SqlBlob>(&value)) {
+  if (const auto* blob = std::get_if<listing::SqlBlob>(&value)) {
     return {.text = fmt::format("{} bytes", blob->bytes.size()), .colour = Colour::text3};
   }
   return {.text = std::get<std::string>(value), .style = TextStyle::body, .fit = Fit::middle};
@@ -153,7 +156,7 @@ AnswerOrder order_answer(AnswerQuestion question, const AnswerOrder* earlier, co
   return order;
 }
 
-void AnswerTable::take_answer(const Ui& ui, std::shared_ptr<const SqlResult> answer, std::string_view origin,
+void AnswerTable::take_answer(const Ui& ui, std::shared_ptr<const listing::SqlResult> answer, std::string_view origin,
                               std::vector<Note> notes) {
   const bool same_columns = answer_ && origin_ == origin && answer_->columns == answer->columns;
   answer_ = std::move(answer);
@@ -183,14 +186,14 @@ void AnswerTable::take_answer(const Ui& ui, std::shared_ptr<const SqlResult> ans
   for (const TableColumn& column : columns_) natural_.push_back(column.width);
 }
 
-void AnswerTable::add_names(const SqlResult& result, std::size_t column) {
+void AnswerTable::add_names(const listing::SqlResult& result, std::size_t column) {
   for (std::size_t row = 0; row < result.row_count(); ++row) {
     if (const auto* name = std::get_if<std::string>(&result.at(row, column))) names_.add(*name);
   }
 }
 
-TableCell AnswerTable::cell_of(const SqlResult& result, std::size_t row, std::size_t column) {
-  const SqlValue& value = result.at(row, column);
+TableCell AnswerTable::cell_of(const listing::SqlResult& result, std::size_t row, std::size_t column) {
+  const listing::SqlValue& value = result.at(row, column);
   TableCell cell = answer_cell(value, result.columns[column], forms_[column]);
   const auto* name = std::get_if<std::string>(&value);
   if (name == nullptr || !named_[column]) return cell;
@@ -273,7 +276,7 @@ void AnswerTable::take_order(std::shared_ptr<const AnswerOrder> order) {
 AnswerTable::Response AnswerTable::draw_shown(const PanelContext& context, std::string_view name, const Rect& whole,
                                               const std::function<bool(std::size_t row)>& selected) {
   const AnswerOrder& shown = *shown_;
-  const SqlResult& result = *shown.of.answer;
+  const listing::SqlResult& result = *shown.of.answer;
   Rect area = whole;
   if (!retained_.error.empty()) {
     const Rect place =
@@ -296,7 +299,7 @@ AnswerTable::Response AnswerTable::draw_shown(const PanelContext& context, std::
              .found_rows = shown.of.text.empty() ? nullptr : &shown.matching,
              .detached = [&]() -> TableContent {
                return [order = shown_, forms = forms_](std::size_t row, std::size_t column) {
-                 const SqlResult& of = *order->of.answer;
+                 const listing::SqlResult& of = *order->of.answer;
                  return answer_cell(of.at(order->rows[row], column), of.columns[column], forms[column]);
                };
              }});
@@ -307,14 +310,14 @@ AnswerTable::Response AnswerTable::draw_shown(const PanelContext& context, std::
   return {of_answer(response.clicked), of_answer(response.double_clicked)};
 }
 
-void AnswerTable::prepare(const PanelContext& context, std::shared_ptr<const SqlResult> answer, std::string_view origin,
-                          std::vector<Note> notes) {
+void AnswerTable::prepare(const PanelContext& context, std::shared_ptr<const listing::SqlResult> answer,
+                          std::string_view origin, std::vector<Note> notes) {
   if (answer_ != answer) take_answer(context.ui, std::move(answer), origin, std::move(notes));
   order(context);
 }
 
 AnswerTable::Response AnswerTable::draw(const PanelContext& context, std::string_view name, const Rect& area,
-                                        std::shared_ptr<const SqlResult> answer, std::string_view origin,
+                                        std::shared_ptr<const listing::SqlResult> answer, std::string_view origin,
                                         std::vector<Note> notes, const std::function<bool(std::size_t row)>& selected) {
   prepare(context, std::move(answer), origin, std::move(notes));
   if (!shown_) return {};
@@ -323,10 +326,10 @@ AnswerTable::Response AnswerTable::draw(const PanelContext& context, std::string
 }
 
 AnswerTable::Response AnswerTable::draw(const PanelContext& context, std::string_view name, const Rect& area,
-                                        std::shared_ptr<const Listing> listing) {
+                                        std::shared_ptr<const listing::Listing> listing) {
   std::vector<Note> notes;
   if (answer_.get() != &listing->rows) {
-    for (const ListingColumn& column : listing->columns)
+    for (const listing::ListingColumn& column : listing->columns)
       notes.push_back({.title = column.title,
                        .tooltip = column.explanation,
                        .form = {.unit = column.unit, .bar = column.look.bar, .dashes = true},
@@ -337,13 +340,15 @@ AnswerTable::Response AnswerTable::draw(const PanelContext& context, std::string
   prepare(context, {listing, &listing->rows}, name, std::move(notes));
   if (!shown_) return {};
   if (shown_->of.answer == answer_) listing_ = std::move(listing);
-  const std::vector<ListingTarget>& targets = listing_->targets;
+  const std::vector<listing::ListingTarget>& targets = listing_->targets;
   const Response response = draw_shown(context, name, area, [&](std::size_t row) {
-    return row < targets.size() && is_selected(context.tab, targets[row]);
+    const bool leads = row < targets.size() && !std::holds_alternative<std::monostate>(targets[row]);
+    if (leads) return is_selected(context.tab, targets[row]);
+    return table_.cursor && *table_.cursor < shown_->rows.size() && shown_->rows[*table_.cursor] == row;
   });
   const std::optional<std::size_t> row = response.double_clicked ? response.double_clicked : response.clicked;
   if (row && *row < targets.size()) select_target(context, targets[*row], response.double_clicked.has_value());
   return shown_->of.answer == answer_ ? response : Response{};
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

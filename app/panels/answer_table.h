@@ -14,7 +14,7 @@
 #include "core/names/short_names.h"
 #include "core/sql/base/sql.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 // The rows of an answer as a table shows them: how a value is written, which order they stand in, which of them contain
 // a text. No drawing; order_answer() may run on a worker.
@@ -26,10 +26,11 @@ struct AnswerForm {
   bool dashes = false;  // what is missing is "–", as in tables of figures; else NULL
   bool operator==(const AnswerForm&) const = default;
 };
-[[nodiscard]] render::TableCell answer_cell(const SqlValue& value, std::string_view column, const AnswerForm& form);
+[[nodiscard]] render::TableCell answer_cell(const listing::SqlValue& value, std::string_view column,
+                                            const AnswerForm& form);
 
 struct AnswerQuestion {
-  std::shared_ptr<const SqlResult> answer;
+  std::shared_ptr<const listing::SqlResult> answer;
   int column = -1;  // that it is sorted by; -1: as it came
   bool descending = true;
   std::string text;               // that rows shall contain, in any letter case; "": all
@@ -68,30 +69,30 @@ class AnswerTable {
   // its SQL. notes: of the answer's columns, as many as there are, or none. selected: of rows; the one clicked last if
   // none.
   Response draw(const PanelContext& context, std::string_view name, const render::Rect& area,
-                std::shared_ptr<const SqlResult> answer, std::string_view origin, std::vector<Note> notes = {},
+                std::shared_ptr<const listing::SqlResult> answer, std::string_view origin, std::vector<Note> notes = {},
                 const std::function<bool(std::size_t row)>& selected = {});
   // A listing: a click selects what the row speaks of, a double click zooms to it.
   Response draw(const PanelContext& context, std::string_view name, const render::Rect& area,
-                std::shared_ptr<const Listing> listing);
+                std::shared_ptr<const listing::Listing> listing);
   void forget_cursor() { table_.cursor.reset(); }
   // Scrolls a row of the answer into sight when it is drawn next.
   void show(std::size_t row) { show_ = row; }
 
  private:
-  void take_answer(const render::Ui& ui, std::shared_ptr<const SqlResult> answer, std::string_view origin,
+  void take_answer(const render::Ui& ui, std::shared_ptr<const listing::SqlResult> answer, std::string_view origin,
                    std::vector<Note> notes);
-  void prepare(const PanelContext& context, std::shared_ptr<const SqlResult> answer, std::string_view origin,
+  void prepare(const PanelContext& context, std::shared_ptr<const listing::SqlResult> answer, std::string_view origin,
                std::vector<Note> notes);
   void order(const PanelContext& context);
   void take_order(std::shared_ptr<const AnswerOrder> order);
   void fit_columns(float width);  // in units
-  void add_names(const SqlResult& result, std::size_t column);
-  [[nodiscard]] render::TableCell cell_of(const SqlResult& result, std::size_t row, std::size_t column);
+  void add_names(const listing::SqlResult& result, std::size_t column);
+  [[nodiscard]] render::TableCell cell_of(const listing::SqlResult& result, std::size_t row, std::size_t column);
   // Rows of the answer that is shown.
   Response draw_shown(const PanelContext& context, std::string_view name, const render::Rect& whole,
                       const std::function<bool(std::size_t row)>& selected);
 
-  std::shared_ptr<const SqlResult> answer_;
+  std::shared_ptr<const listing::SqlResult> answer_;
   std::string origin_;
   std::vector<render::TableColumn> columns_;
   std::vector<float> natural_;                            // widths of columns, units, as wide as what they hold
@@ -103,14 +104,15 @@ class AnswerTable {
   bool fresh_ = false;                                    // nothing has been hidden yet
   RetainedAnswer<AnswerOrder, AnswerQuestion> retained_;  // of long answers
   std::shared_ptr<const AnswerOrder> shown_;
-  std::shared_ptr<const Listing> listing_;  // that the shown answer is of, where it is one
+  std::shared_ptr<const listing::Listing> listing_;  // that the shown answer is of, where it is one
   render::TableState table_;
   std::optional<std::size_t> show_;
 };
 
 // The rows of an answer, which they keep.
-[[nodiscard]] inline std::shared_ptr<const SqlResult> answer_rows(const std::shared_ptr<const SqlAnswer>& answer) {
+[[nodiscard]] inline std::shared_ptr<const listing::SqlResult> answer_rows(
+    const std::shared_ptr<const content::SqlAnswer>& answer) {
   return {answer, &answer->result};
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -1,6 +1,6 @@
 #include "app/panels/panel.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -27,12 +27,15 @@ bool draw_drop_down(Ui& ui, std::string_view name, Rect& row, std::span<const Se
 
 }  // namespace
 
-void PanelScope::choose(Scope scope, const SessionTab& tab) {
+void PanelScope::choose(Scope scope, session::SessionTab& tab) {
   scope_ = scope;
+  tab.scope = followed_ = scope;
   selection_ = tab.region;
 }
 
-OwnSelection::OwnSelection(const SessionTab& tab, PanelScope& scope) : tab_(tab), scope_(scope) {
+OwnSelection::OwnSelection(const session::SessionTab& tab, PanelScope& scope) : tab_(tab), scope_(scope) {
+  if (tab.scope && tab.scope != scope.followed_) scope.scope_ = *tab.scope;
+  scope.followed_ = tab.scope;
   if (tab.region == scope.seen_) return;
   scope.seen_ = tab.region;
   scope.selection_ = tab.region;
@@ -42,7 +45,7 @@ OwnSelection::~OwnSelection() {
   if (tab_.region != scope_.seen_) scope_.seen_ = tab_.region;
 }
 
-EventFilter scope_filter(const SessionTab& tab, const PanelScope& scope) {
+EventFilter scope_filter(const session::SessionTab& tab, const PanelScope& scope) {
   const EventFilter& filter = tab.choices.filter;
   if (scope == Scope::selection && scope.selection()) return both(filter, *scope.selection());
   if (scope != Scope::visible) return filter;
@@ -51,7 +54,7 @@ EventFilter scope_filter(const SessionTab& tab, const PanelScope& scope) {
   return both(filter, visible);
 }
 
-std::string scope_text(const SessionTab& tab, const PanelScope& scope) {
+std::string scope_text(const session::SessionTab& tab, const PanelScope& scope) {
   std::string text = "the session";
   if (scope == Scope::visible) text = format_duration(tab.view.span_ns()) + " in view";
   if (scope == Scope::selection && scope.selection())
@@ -63,7 +66,7 @@ std::string scope_text(const SessionTab& tab, const PanelScope& scope) {
 bool draw_scope(const PanelContext& context, std::string_view name, Rect& row, PanelScope& scope, float rest) {
   Ui& ui = context.ui;
   const bool any_selected = context.tab.region.has_value() || scope.selection().has_value();
-  if (scope == Scope::selection && !any_selected) scope.choose(Scope::session, context.tab);
+  if (scope == Scope::selection && !any_selected) scope.fall_back();
   const std::array<Segment, 3> choices = {
       {{.label = kScopeTitles[0]},
        {.label = kScopeTitles[1], .tooltip = "Of the stretch that the timeline shows"},
@@ -104,22 +107,22 @@ void draw_note(Ui& ui, Rect& area, std::string_view note, float least_height) {
   draw_text(ui, padded(ui, area.cut_bottom(ui.px(kNote))), note, kHintText);
 }
 
-void select_target(const PanelContext& context, const ListingTarget& target, bool zoom) {
-  SessionTab& tab = context.tab;
+void select_target(const PanelContext& context, const listing::ListingTarget& target, bool zoom) {
+  session::SessionTab& tab = context.tab;
   if (const auto* event = std::get_if<EventId>(&target)) {
-    select_event(tab, *event);
+    view::select_event(tab, *event);
     context.actions.reveal(*event);
     if (zoom) context.actions.run("fit_selection");
   } else if (const auto* events = std::get_if<EventFilter>(&target)) {
     tab.region = *events;
-    if (zoom && events->range) show_stretch(tab, events->range->begin_ns, events->range->end_ns);
+    if (zoom && events->range) view::show_stretch(tab, events->range->begin_ns, events->range->end_ns);
   }
 }
 
-bool is_selected(const SessionTab& tab, const ListingTarget& target) {
+bool is_selected(const session::SessionTab& tab, const listing::ListingTarget& target) {
   if (const auto* event = std::get_if<EventId>(&target)) return tab.selected == *event;
   const auto* events = std::get_if<EventFilter>(&target);
   return events != nullptr && tab.region == *events;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -19,20 +19,20 @@
 #include "core/listing/base/listing.h"
 #include "render/widgets/table.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 // What every panel gets: the look and input of the frame, the session, and the few things it may ask of the viewer.
 // Panels know neither each other nor the window: what one selects, the others see in the tab.
 
 // What panels ask workers for: an answer that is kept until its question changes, one of what passes a filter, and what
 // the work gives back.
-using NoQuestion = SessionAnalysis::NoKey;
+using NoQuestion = session::SessionAnalysis::NoKey;
 template <typename T, typename Question = NoQuestion>
-using RetainedAnswer = SessionAnalysis::Retained<T, Question>;
+using RetainedAnswer = session::SessionAnalysis::Retained<T, Question>;
 template <typename T, typename Question = NoQuestion>
-using FilteredAnswer = SessionAnalysis::Retained<T, SessionAnalysis::Filtered<Question>>;
+using FilteredAnswer = session::SessionAnalysis::Retained<T, session::SessionAnalysis::Filtered<Question>>;
 template <typename T>
-using FoundAnswer = SessionAnalysis::Found<T>;
+using FoundAnswer = session::SessionAnalysis::Found<T>;
 
 // Another session that is open.
 struct OpenSession {
@@ -51,20 +51,21 @@ struct PanelActions {
   // Another tab on the same session, whose timeline has the rows of these tracks alone and whose filter passes no
   // others: a rank of many.
   std::function<void(std::string title, std::string device, const std::vector<TrackNumber>& tracks)> open_part;
-  // Of the other tabs, each session once; not the one that is in front.
+  // Of the other tabs, each session once; none that is in front, alone or in a comparison.
   std::function<std::vector<OpenSession>()> other_sessions;
-  // A tab with the timelines of this session and of the other below each other.
+  // A tab with the timelines of this session and of the other below each other; a comparison gets one more.
   std::function<void(const std::shared_ptr<const Store>& other)> open_comparison;
+  std::function<bool(const Store& store)> grows;  // a capture goes on into it
   // Asks for a folder; `chosen` is called only if the user names one.
   std::function<void(std::string title, std::function<void(const std::string& folder)> chosen)> choose_folder;
 };
 
 struct PanelContext {
   render::Ui& ui;
-  SessionTab& tab;
+  session::SessionTab& tab;
   const PanelActions& actions;
 
-  [[nodiscard]] SessionAnalysis& analysis() const { return *tab.analysis; }
+  [[nodiscard]] session::SessionAnalysis& analysis() const { return *tab.analysis; }
   void copy(const std::string& text, const std::string& what) const {
     ui.copy_to_clipboard(text);
     actions.inform("Copied " + what);
@@ -87,6 +88,11 @@ class Panel {
   virtual void draw(const PanelContext& context, const render::Rect& area) = 0;
   // Once per frame while it is not seen: what it has put on the timeline is asked for again where the data have grown.
   virtual void keep_up(const PanelContext& context) { (void)context; }
+  // The same while the user has another panel in its place, other than Details that came forward by itself: what would
+  // only stand in the way there is taken off the timeline.
+  virtual void leave(const PanelContext& context) { keep_up(context); }
+  // It was asked for by this name, which may be that of a part of it.
+  virtual void open_at(std::string_view name) { (void)name; }
   // It waits for a worker: frames go on while it is seen.
   [[nodiscard]] virtual bool pending() const { return false; }
   // Whether it has something to say of this session; nothing until it is known. A panel that was in front of another
@@ -96,14 +102,13 @@ class Panel {
     return true;
   }
   // What stands beside its title; "": nothing.
-  [[nodiscard]] virtual std::string badge(const SessionTab& tab) const {
+  [[nodiscard]] virtual std::string badge(const session::SessionTab& tab) const {
     (void)tab;
     return "";
   }
 };
 
-// What of the session a panel's numbers are of: all of it, what the timeline shows, or what is selected; always within
-// the filter.
+// The scope of a panel's numbers: its own until the user chooses one in any panel, which all follow.
 //
 //   const OwnSelection own(context.tab, scope_);                     // first of all in Panel::draw()
 //   draw_scope(context, "statistics.scope", head, scope_);           // takes its room at the right of `head`
@@ -113,7 +118,7 @@ class Panel {
 // panel itself: its numbers stay those of what was selected elsewhere, until something else is selected there or the
 // scope is chosen anew.
 
-enum class Scope : std::uint8_t { session, visible, selection };
+using session::Scope;
 
 class PanelScope {
  public:
@@ -122,33 +127,35 @@ class PanelScope {
   [[nodiscard]] Scope chosen() const noexcept { return scope_; }
   // What Scope::selection is of; nothing: nothing was selected.
   [[nodiscard]] const std::optional<EventFilter>& selection() const noexcept { return selection_; }
-  void choose(Scope scope, const SessionTab& tab);
+  void choose(Scope scope, session::SessionTab& tab);  // of the user: other panels follow
+  void fall_back() noexcept { scope_ = Scope::session; }
 
  private:
   friend class OwnSelection;
   Scope scope_;
   std::optional<EventFilter> selection_;
   std::optional<EventFilter> seen_;  // what was selected when the panel was drawn last
+  std::optional<Scope> followed_;    // of all panels
 };
 
 // While it lives, the panel itself is what selects.
 class OwnSelection {
  public:
-  OwnSelection(const SessionTab& tab, PanelScope& scope);
+  OwnSelection(const session::SessionTab& tab, PanelScope& scope);
   ~OwnSelection();
   OwnSelection(const OwnSelection&) = delete;
   OwnSelection& operator=(const OwnSelection&) = delete;
 
  private:
-  const SessionTab& tab_;
+  const session::SessionTab& tab_;
   PanelScope& scope_;
 };
 
 // Without anything selected, Scope::selection is the session.
-[[nodiscard]] EventFilter scope_filter(const SessionTab& tab, const PanelScope& scope);
+[[nodiscard]] EventFilter scope_filter(const session::SessionTab& tab, const PanelScope& scope);
 // "the session", "1.2 ms in view", "what is selected", "what was selected" where the panel has selected something else
 // since; "... that passes the filter".
-[[nodiscard]] std::string scope_text(const SessionTab& tab, const PanelScope& scope);
+[[nodiscard]] std::string scope_text(const session::SessionTab& tab, const PanelScope& scope);
 // True when it has changed. Segments, or a drop-down where `rest`, units that others in the row take, leaves no room
 // for them. They register as NAME.0 (session), NAME.1 (visible range), NAME.2 (selection), those of the drop-down while
 // it is open; the drop-down as NAME.
@@ -167,21 +174,21 @@ void draw_note(render::Ui& ui, render::Rect& area, std::string_view note, float 
 
 // An event becomes the selected one and comes into sight; a filter becomes what is selected. zoom: the view goes to it,
 // where it has a range of its own.
-void select_target(const PanelContext& context, const ListingTarget& target, bool zoom);
-[[nodiscard]] bool is_selected(const SessionTab& tab, const ListingTarget& target);
+void select_target(const PanelContext& context, const listing::ListingTarget& target, bool zoom);
+[[nodiscard]] bool is_selected(const session::SessionTab& tab, const listing::ListingTarget& target);
 
 // What makes the panels, one of each for a session. Nobody else knows their classes.
 
 struct PanelParts {
   WorkerPool& pool;
-  QueryHistory& queries;
-  PeakBook& peaks;
+  persist::QueryHistory& queries;
+  persist::PeakBook& peaks;
 };
 using PanelMaker = std::unique_ptr<Panel>(const PanelParts& parts);
 PanelMaker make_collectives_panel, make_compare_panel, make_compilation_panel, make_core_grid_panel, make_details_panel,
     make_hotspots_panel, make_iterations_panel, make_layers_panel, make_markers_panel, make_memory_panel,
     make_metrics_panel, make_output_panel, make_quality_panel, make_roofline_panel, make_search_panel,
     make_selection_panel, make_source_panel, make_sql_panel, make_stack_panel, make_statistics_panel, make_tables_panel,
-    make_warnings_panel, make_why_panel;
+    make_why_panel;
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -7,7 +7,7 @@
 #include "imgui.h"
 #include "render/base/theme.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 class RectBatch {
  public:
@@ -39,4 +39,4 @@ class RectBatch {
   std::size_t count_ = 0;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -13,7 +13,7 @@
 #include "core/base/own_files.h"
 #include "core/base/text.h"
 
-namespace accelscope::app {
+namespace accelscope::app::persist {
 
 std::string peak_book_file(const std::string& state_directory) {
   return state_directory.empty() ? std::string() : (std::filesystem::path(state_directory) / "peaks.txt").string();
@@ -26,22 +26,22 @@ Result<void> PeakBook::load() {
   for (const TextRecord& fields : records) {
     if (fields.size() != 3) continue;
     double value = 0;
-    const std::string& number = fields[2];
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-    if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(value) || value <= 0) continue;
+    if (!read_number(fields[2], value) || !std::isfinite(value) || value <= 0) continue;
     edits_.push_back({fields[0], fields[1], value});
   }
   return {};
 }
 
-Result<void> PeakBook::enter(PeakEdit edit) {
-  std::erase_if(edits_, [&](const PeakEdit& each) { return each.model == edit.model && each.what == edit.what; });
+Result<void> PeakBook::enter(analysis::PeakEdit edit) {
+  std::erase_if(edits_,
+                [&](const analysis::PeakEdit& each) { return each.model == edit.model && each.what == edit.what; });
   edits_.push_back(std::move(edit));
   return write();
 }
 
 Result<void> PeakBook::forget(std::string_view model, std::string_view what) {
-  if (std::erase_if(edits_, [&](const PeakEdit& each) { return each.model == model && each.what == what; }) == 0)
+  if (std::erase_if(edits_, [&](const analysis::PeakEdit& each) { return each.model == model && each.what == what; }) ==
+      0)
     return {};
   return write();
 }
@@ -49,7 +49,8 @@ Result<void> PeakBook::forget(std::string_view model, std::string_view what) {
 Result<void> PeakBook::write() const {
   if (file_.empty()) return {};
   std::vector<TextRecord> records;
-  for (const PeakEdit& each : edits_) records.push_back({each.model, each.what, fmt::format("{}", each.value)});
+  for (const analysis::PeakEdit& each : edits_)
+    records.push_back({each.model, each.what, fmt::format("{}", each.value)});
   return write_records(file_, records);
 }
 
@@ -70,12 +71,6 @@ constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 
 constexpr std::size_t kFields = 7;      // that a record must have
 constexpr std::size_t kMoreFields = 9;  // that it has since sessions know their configuration
-
-template <typename T>
-bool parse(const std::string& text, T& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size();
-}
 
 std::tm local_time(std::int64_t unix_s) {
   const auto time = static_cast<std::time_t>(unix_s);
@@ -213,10 +208,8 @@ std::string Settings::value(std::string_view name, std::string_view otherwise) c
 }
 
 double Settings::number(std::string_view name, double otherwise) const {
-  const std::string text = value(name);
   double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() && !text.empty() ? number : otherwise;
+  return read_number(value(name), number) ? number : otherwise;
 }
 
 void Settings::set(std::string_view name, std::string value) {
@@ -314,8 +307,8 @@ Result<void> RecentSessions::load() {
   for (TextRecord& fields : records) {
     RecentSession session;
     if (fields.size() < kFields || fields[0].empty()) continue;
-    if (!parse(fields[3], session.work_ns) || !parse(fields[4], session.events) ||
-        !parse(fields[5], session.opened_unix_s) || !parse(fields[6], session.warnings)) {
+    if (!read_number(fields[3], session.work_ns) || !read_number(fields[4], session.events) ||
+        !read_number(fields[5], session.opened_unix_s) || !read_number(fields[6], session.warnings)) {
       continue;
     }
     session.path = std::move(fields[0]);
@@ -395,4 +388,4 @@ std::string format_when(std::int64_t unix_s, std::int64_t now_unix_s) {
   return {text.data(), size};
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::persist

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -11,7 +10,7 @@
 #include "core/analysis/peaks/peaks.h"
 #include "core/base/result.h"
 
-namespace accelscope::app {
+namespace accelscope::app::persist {
 
 // What the user has entered of what devices can do at most, for all sessions of a device of that name. Retained in one
 // small text file, a line each, which may be edited by hand:
@@ -30,14 +29,14 @@ class PeakBook {
   explicit PeakBook(std::string file) : file_(std::move(file)) {}
 
   Result<void> load();
-  [[nodiscard]] const PeakEdits& edits() const noexcept { return edits_; }
-  Result<void> enter(PeakEdit edit);  // in the place of what was entered before
+  [[nodiscard]] const analysis::PeakEdits& edits() const noexcept { return edits_; }
+  Result<void> enter(analysis::PeakEdit edit);  // in the place of what was entered before
   Result<void> forget(std::string_view model, std::string_view what);
 
  private:
   Result<void> write() const;
   std::string file_;
-  PeakEdits edits_;
+  analysis::PeakEdits edits_;
 };
 
 // The queries that a user has run and those that they have named, kept in one small text file for all sessions; and
@@ -165,17 +164,9 @@ using TextRecord = std::vector<std::string>;
 [[nodiscard]] std::string encode_record(const TextRecord& fields);  // without a line end
 [[nodiscard]] TextRecord decode_record(std::string_view line);
 
-// All of the text is a number of this type.
-template <typename Number>
-[[nodiscard]] bool read_number(const std::string& text, Number& number) {
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  return read.ec == std::errc() && read.ptr == end;
-}
-
 // A missing file reads as no records; another user's is an error.
 [[nodiscard]] Result<std::vector<TextRecord>> read_records(const std::string& path);
 // Makes the folder when needed; the old file stays until the new one is complete. Nobody else may read it.
 Result<void> write_records(const std::string& path, const std::vector<TextRecord>& records);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::persist

@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 
-namespace accelscope::app {
+namespace accelscope::app::plan {
 
 namespace {
 
@@ -27,6 +27,7 @@ struct PlanKeys {
                {"results-folder", &plan.results_folder},
                {"token-file", &plan.token_file},
                {"ssh-config", &plan.ssh_config_file},
+               {"ssh-identity", &plan.ssh_identity_file},
                {"name", &plan.request.name},
                {"program", &plan.request.program},
                {"directory", &plan.request.directory},
@@ -36,16 +37,16 @@ struct PlanKeys {
                {"argument", &plan.request.arguments},
                {"environment", &plan.request.environment},
                {"result", &plan.request.results}}} {}
-  std::array<std::pair<std::string_view, std::string*>, 8> texts;
+  std::array<std::pair<std::string_view, std::string*>, 9> texts;
   std::array<std::pair<std::string_view, std::vector<std::string>*>, 5> lists;
 };
 
 }  // namespace
 
-TextRecord plan_fields(const capture::client::CapturePlan& plan) {
+persist::TextRecord plan_fields(const capture::client::CapturePlan& plan) {
   capture::client::CapturePlan copy = plan;
   const PlanKeys keys(copy);
-  TextRecord fields;
+  persist::TextRecord fields;
   const auto put = [&](std::string_view key, const std::string& value) {
     fields.push_back(std::string(key) + "=" + value);
   };
@@ -65,7 +66,7 @@ TextRecord plan_fields(const capture::client::CapturePlan& plan) {
   return fields;
 }
 
-capture::client::CapturePlan plan_from_fields(const TextRecord& fields) {
+capture::client::CapturePlan plan_from_fields(const persist::TextRecord& fields) {
   capture::client::CapturePlan plan;
   const PlanKeys keys(plan);
   for (const std::string& field : fields) {
@@ -100,8 +101,8 @@ Result<void> Configurations::load() {
   list_.clear();
   last_used_ = {};
   if (file_.empty()) return {};
-  auto records = TRY(read_records(file_));
-  for (const TextRecord& fields : records) {
+  auto records = TRY(persist::read_records(file_));
+  for (const persist::TextRecord& fields : records) {
     if (fields.size() < 3 || fields[2].empty()) continue;
     const ConfigurationName name{fields[1], fields[2]};
     if (fields[0] == kLastUsed) last_used_ = name;
@@ -174,15 +175,15 @@ ConfigurationName Configurations::free_name(const ConfigurationName& like) const
 
 Result<void> Configurations::write() const {
   if (file_.empty()) return {};
-  std::vector<TextRecord> records;
+  std::vector<persist::TextRecord> records;
   if (!last_used_.empty()) records.push_back({std::string(kLastUsed), last_used_.project, last_used_.name});
   for (const Configuration& configuration : list_) {
-    TextRecord record = {std::string(kConfiguration), configuration.name.project, configuration.name.name};
-    const TextRecord fields = plan_fields(configuration.plan);
+    persist::TextRecord record = {std::string(kConfiguration), configuration.name.project, configuration.name.name};
+    const persist::TextRecord fields = plan_fields(configuration.plan);
     record.insert(record.end(), fields.begin(), fields.end());
     records.push_back(std::move(record));
   }
-  return write_records(file_, records);
+  return persist::write_records(file_, records);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::plan

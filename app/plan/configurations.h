@@ -11,7 +11,7 @@
 #include "capture/client/capture_status.h"
 #include "core/base/result.h"
 
-namespace accelscope::app {
+namespace accelscope::app::plan {
 
 struct ConfigurationName {
   std::string project;  // "": of none
@@ -55,7 +55,7 @@ class Configurations {
 };
 
 // A plan as "key=value" fields, and back; unknown keys are skipped.
-[[nodiscard]] TextRecord plan_fields(const capture::client::CapturePlan& plan);
-[[nodiscard]] capture::client::CapturePlan plan_from_fields(const TextRecord& fields);
+[[nodiscard]] persist::TextRecord plan_fields(const capture::client::CapturePlan& plan);
+[[nodiscard]] capture::client::CapturePlan plan_from_fields(const persist::TextRecord& fields);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::plan

@@ -8,7 +8,7 @@
 #include "capture/system/shown_command.h"
 #include "capture/system/supervised_child.h"
 
-namespace accelscope::app {
+namespace accelscope::app::plan {
 namespace {
 
 // True if there was one to replace.
@@ -103,6 +103,19 @@ Result<void> start_editor(std::string_view command, const std::string& file, std
   return capture::system::start_detached(arguments);
 }
 
+Result<void> open_guide_page(const std::string& opener, const std::string& folder, std::string_view page) {
+  std::error_code error;
+  const std::string file = std::filesystem::weakly_canonical(std::filesystem::path(folder) / page, error).string();
+  if (folder.empty() || !std::filesystem::exists(file, error)) {
+    return Error{
+        "No guide is installed beside this program. The package brings it; in a folder of sources, "
+        "sh third_party/install.sh --packages && cmake --workflow --preset release builds it"};
+  }
+  const auto program = capture::system::find_start({.program = opener});
+  if (!program) return Error{fmt::format("{}; or open {} in a browser", program.message(), file)};
+  return capture::system::start_detached({*program, file});
+}
+
 Result<ShellWords> split_words(std::string_view line) { return Splitter().split(line); }
 
 std::vector<std::string> wrap_command(const std::vector<std::string>& words, std::size_t columns) {
@@ -130,4 +143,4 @@ std::vector<std::string> wrap_command(const std::vector<std::string>& words, std
   return lines;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::plan

@@ -1,4 +1,4 @@
-// The user's own editor: how a file is opened in it at a line.
+// The user's own programs: how a file is opened in the editor at a line, and a page of the guide in the browser.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 #include "core/base/result.h"
 
-namespace accelscope::app {
+namespace accelscope::app::plan {
 
 inline constexpr std::string_view kEditorSetting = "editor.command";
 inline constexpr std::string_view kEditorExample = "code -g {file}:{line}";
@@ -19,6 +19,8 @@ inline constexpr std::string_view kEditorExample = "code -g {file}:{line}";
 // Starts it and does not wait for its end; it lives on when the viewer ends. For a worker. Errors name the program that
 // is missing, or give the command and why it could not be started.
 Result<void> start_editor(std::string_view command, const std::string& file, std::uint32_t line);
+// A page below the guide's folder, likewise. The error says how to get the guide where it is not installed.
+Result<void> open_guide_page(const std::string& opener, const std::string& folder, std::string_view page);
 
 // A typed command line as the words that a shell would make of it, and back. Quotes and backslashes only: nothing is
 // expanded, since no shell runs.
@@ -36,4 +38,4 @@ struct ShellWords {
 // and all but the first are indented by two. An option stays on one line with its value.
 [[nodiscard]] std::vector<std::string> wrap_command(const std::vector<std::string>& words, std::size_t columns);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::plan

@@ -13,7 +13,7 @@
 #include "core/base/format.h"
 #include "core/base/text.h"
 
-namespace accelscope::app {
+namespace accelscope::app::plan {
 
 namespace {
 
@@ -98,6 +98,7 @@ void check_how(const CaptureForm& form, const FormFacts& facts, std::vector<Form
       continue;
     }
     for (const capture::request::KindOption& option : kind->options) {
+      if (!capture::request::applies(option, *kind, form.kinds[i])) continue;
       std::string problem = option_problem(option, option_value(form.kinds[i], option));
       if (!problem.empty()) problems.push_back({FormField::option, std::move(problem), i, option.name});
     }
@@ -115,13 +116,17 @@ bool repeats(const FormFacts& facts, const capture::request::KindChoice& choice,
          std::ranges::any_of(kind->options, [&](const auto& option) { return option.name == name && option.repeats; });
 }
 
-// What is given several times is typed in one line, and is a setting for each word in the plan.
+// What is given several times is typed in one line, and is a setting for each word in the plan. What was typed for an
+// option that does not apply any more waits in the form until it does again.
 std::vector<capture::request::KindChoice> choices_of(const std::vector<capture::request::KindChoice>& typed,
                                                      const FormFacts& facts) {
   std::vector<capture::request::KindChoice> choices;
   for (const capture::request::KindChoice& choice : typed) {
     choices.push_back({choice.name, {}});
+    const capture::request::KindFacts* kind = facts.find(choice.name);
     for (const capture::request::OptionSetting& setting : choice.options) {
+      const auto* option = kind == nullptr ? nullptr : capture::request::find_option(*kind, setting.name);
+      if (option != nullptr && !capture::request::applies(*option, *kind, choice)) continue;
       if (!repeats(facts, choice, setting.name)) {
         choices.back().options.push_back(setting);
         continue;
@@ -152,12 +157,6 @@ std::vector<capture::request::KindChoice> typed_choices(const std::vector<captur
     }
   }
   return typed;
-}
-
-std::string seconds_text(double seconds) {
-  std::array<char, 32> text{};
-  const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), seconds);
-  return error == std::errc{} ? std::string(text.data(), end) + " s" : std::string();
 }
 
 }  // namespace
@@ -207,12 +206,31 @@ std::vector<FormProblem> check_form(const CaptureForm& form, const FormFacts& fa
   return problems;
 }
 
+std::string missing_tool(const capture::request::KindFacts& kind) {
+  const auto failed = std::ranges::find_if(kind.checks, [](const auto& check) { return !check.ok; });
+  return failed == kind.checks.end() ? std::string() : failed->text;
+}
+
+std::string missing_tools(const CaptureForm& form, const FormFacts& facts) {
+  std::string missing;
+  if (form.mode != capture::wire::StartMode::begin) return missing;
+  for (const capture::request::KindChoice& choice : form.kinds) {
+    const capture::request::KindFacts* kind = facts.find(choice.name);
+    const std::string tool = kind == nullptr ? std::string() : missing_tool(*kind);
+    if (!tool.empty()) missing += (missing.empty() ? "" : "; ") + choice.name + ": " + tool;
+  }
+  return missing;
+}
+
 capture::client::CapturePlan plan_of(const CaptureForm& form, const FormFacts& facts, bool paused) {
   capture::client::CapturePlan plan;
   plan.places = places_of(form);
   plan.mode = form.mode;
   if (form.where == Where::agent) plan.token_file = trimmed(form.token_file);
-  if (form.where == Where::ssh) plan.ssh_config_file = trimmed(form.ssh_config_file);
+  if (form.where == Where::ssh) {
+    plan.ssh_config_file = trimmed(form.ssh_config_file);
+    plan.ssh_identity_file = trimmed(form.ssh_identity_file);
+  }
   if (form.mode != capture::wire::StartMode::begin) {
     plan.capture_id = form.capture_id;
     return plan;
@@ -255,6 +273,7 @@ CaptureForm form_of(const capture::client::CapturePlan& plan, const FormFacts& f
   form.ssh_hosts = joined(hosts);
   form.token_file = plan.token_file;
   form.ssh_config_file = plan.ssh_config_file;
+  form.ssh_identity_file = plan.ssh_identity_file;
   form.mode = plan.mode;
   form.capture_id = plan.capture_id;
   const capture::request::CaptureRequest& request = plan.request;
@@ -272,7 +291,7 @@ CaptureForm form_of(const capture::client::CapturePlan& plan, const FormFacts& f
   form.results_folder = plan.results_folder;
   form.kinds = typed_choices(request.kinds, facts);
   form.name = request.name;
-  if (request.duration_seconds > 0) form.stop_after = seconds_text(request.duration_seconds);
+  if (request.duration_seconds > 0) form.stop_after = format_exact(request.duration_seconds, Unit::seconds);
   return form;
 }
 
@@ -344,4 +363,4 @@ std::string title_of_plan(const capture::client::CapturePlan& plan) {
   return plan.places.empty() ? "Capture" : joined(plan.places);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::plan

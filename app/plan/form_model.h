@@ -11,7 +11,7 @@
 
 #include "capture/client/capture_status.h"
 
-namespace accelscope::app {
+namespace accelscope::app::plan {
 
 enum class Where : std::uint8_t { local, agent, ssh };
 inline constexpr std::size_t kWhereCount = 3;
@@ -24,6 +24,7 @@ struct CaptureForm {
   std::string ssh_hosts;                  // "ubuntu@trn1-07", with or without ssh://
   std::string token_file;
   std::string ssh_config_file;
+  std::string ssh_identity_file;
   capture::wire::StartMode mode = capture::wire::StartMode::begin;
   std::string capture_id;  // to take up or watch
 
@@ -85,6 +86,11 @@ enum class ProgramUse : std::uint8_t { none, possible, needed };
 // Everything that stands against starting, in the order of the form.
 [[nodiscard]] std::vector<FormProblem> check_form(const CaptureForm& form, const FormFacts& facts);
 
+// What the kind lacks on the host and what to install: its first check that fails; "" where it is ready.
+[[nodiscard]] std::string missing_tool(const capture::request::KindFacts& kind);
+// The same of the chosen kinds, with their names.
+[[nodiscard]] std::string missing_tools(const CaptureForm& form, const FormFacts& facts);
+
 // What is left out of the form (a program for a kind that needs none) is left out of the plan. Words that cannot be
 // split are left out too: check_form() names them.
 [[nodiscard]] capture::client::CapturePlan plan_of(const CaptureForm& form, const FormFacts& facts,
@@ -107,4 +113,4 @@ void set_option(capture::request::KindChoice& choice, const capture::request::Ki
 // "trn1-07_7420.accel": a name for its file.
 [[nodiscard]] std::string file_of_title(std::string title);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::plan

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "app/persist/persist.h"
 #include "app/rows/rows.h"
+#include "core/base/text.h"
 
-namespace accelscope::app {
+namespace accelscope::app::rows {
 namespace {
 
 constexpr std::array<std::string_view, 3> kSizes = {"normal", "small", "tall"};
@@ -17,23 +17,23 @@ template <typename Enum, std::size_t N>
 }
 
 template <typename Enum, std::size_t N>
-void put(const std::array<std::string_view, N>& names, const TextRecord& record, std::map<std::string, Enum>& into) {
+void put(const std::array<std::string_view, N>& names, const persist::TextRecord& record,
+         std::map<std::string, Enum>& into) {
   const auto name = std::find(names.begin(), names.end(), record[2]);
   if (name != names.end()) into[record[1]] = static_cast<Enum>(name - names.begin());
 }
 
 [[nodiscard]] std::uint32_t whole_number(const std::string& text) {
   std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? number : 0;
+  return read_number(text, number) ? number : 0;
 }
 
 // First words of lines that read_line() understands.
-constexpr std::array<std::string_view, 11> kKnown = {"open",          "hidden",      "pinned",   "size",
+constexpr std::array<std::string_view, 12> kKnown = {"open",          "hidden",      "pinned",   "size",
                                                      "order",         "filter",      "counters", "shared_scale",
-                                                     "counter_lines", "layer_depth", "minimal"};
+                                                     "counter_lines", "layer_depth", "minimal",  "platform"};
 
-void read_line(const TextRecord& record, RowChoices& choices) {
+void read_line(const persist::TextRecord& record, RowChoices& choices) {
   if (record.size() < 2) return;
   const std::string& what = record[0];
   const std::string& key = record[1];
@@ -44,6 +44,7 @@ void read_line(const TextRecord& record, RowChoices& choices) {
   if (what == "counter_lines") choices.counter_lines.insert(key);
   if (what == "layer_depth") choices.layer_depth = whole_number(key);
   if (what == "minimal") choices.minimal = key == "yes";
+  if (what == "platform") choices.platform = key == "yes";
   if (what == "order") choices.order[key].assign(record.begin() + 2, record.end());
   if (record.size() < 3) return;
   if (what == "open") choices.open[key] = record[2] == "yes";
@@ -65,13 +66,13 @@ CounterMode RowChoices::counter_mode_of(const std::string& group) const {
 
 std::string RowChoices::to_text() const {
   std::string text;
-  const auto line = [&text](const TextRecord& record) { text += encode_record(record) + '\n'; };
+  const auto line = [&text](const persist::TextRecord& record) { text += persist::encode_record(record) + '\n'; };
   for (const auto& [key, is_open] : open) line({"open", key, is_open ? "yes" : "no"});
   for (const std::string& key : hidden) line({"hidden", key});
   for (const std::string& key : pinned) line({"pinned", key});
   for (const auto& [key, size] : sizes) line({"size", key, name_of(kSizes, size)});
   for (const auto& [key, rows] : order) {
-    TextRecord record = {"order", key};
+    persist::TextRecord record = {"order", key};
     record.insert(record.end(), rows.begin(), rows.end());
     line(record);
   }
@@ -81,6 +82,7 @@ std::string RowChoices::to_text() const {
   for (const std::string& key : counter_lines) line({"counter_lines", key});
   if (layer_depth > 0) line({"layer_depth", std::to_string(layer_depth)});
   if (minimal) line({"minimal", "yes"});
+  if (platform) line({"platform", "yes"});
   return text;
 }
 
@@ -88,7 +90,7 @@ RowChoices RowChoices::from_text(std::string_view text, std::vector<std::string>
   RowChoices choices;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const TextRecord record = decode_record(text.substr(0, end));
+    const persist::TextRecord record = persist::decode_record(text.substr(0, end));
     read_line(record, choices);
     const bool known = std::find(kKnown.begin(), kKnown.end(), record.front()) != kKnown.end();
     if (!known && passed_over != nullptr) passed_over->push_back(record.front());
@@ -97,4 +99,4 @@ RowChoices RowChoices::from_text(std::string_view text, std::vector<std::string>
   return choices;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::rows

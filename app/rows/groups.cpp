@@ -15,19 +15,22 @@
 #include "core/model/track_kinds.h"
 #include "render/base/theme.h"
 
-namespace accelscope::app {
+namespace accelscope::app::rows {
 
 namespace size = render::size;
 
 namespace {
 
-constexpr std::array<RowGroup, 13> kGroups = {{{"Runs", "row", "rows"},
+constexpr std::array<RowGroup, 16> kGroups = {{{"Queues", "row", "rows"},
+                                               {"Runs", "row", "rows"},
                                                {"Collectives", "row", "rows"},
                                                {"DMA queues", "queue", "queues"},
                                                {"Engines", "engine", "engines"},
                                                {"Layers", "row", "rows"},
                                                {"Host", "thread", "threads"},
+                                               {"Runtime calls", "thread", "threads"},
                                                {"Streams", "row", "rows"},
+                                               {"Transfers", "row", "rows"},
                                                {"Counters", "counter", "counters"},
                                                {"Memory", "pool", "pools"},
                                                {"Throttling", "row", "rows"},
@@ -35,18 +38,23 @@ constexpr std::array<RowGroup, 13> kGroups = {{{"Runs", "row", "rows"},
                                                {"Errors", "row", "rows"},
                                                {"Other", "row", "rows"}}};
 constexpr std::size_t kOther = kGroups.size() - 1;
-constexpr std::size_t kRuns = 0;
-constexpr std::size_t kCollectives = 1;
-constexpr std::size_t kDma = 2;
-constexpr std::size_t kEngineGroup = 3;
-constexpr std::size_t kLayers = 4;
-constexpr std::size_t kHost = 5;
-constexpr std::size_t kStreams = 6;
-constexpr std::size_t kCounters = 7;
-constexpr std::size_t kMemory = 8;
-constexpr std::size_t kThrottling = 9;
-constexpr std::size_t kSemaphores = 10;
-constexpr std::size_t kErrors = 11;
+constexpr std::size_t kQueues = 0;
+constexpr std::size_t kRuns = 1;
+constexpr std::size_t kCollectives = 2;
+constexpr std::size_t kDma = 3;
+constexpr std::size_t kEngineGroup = 4;
+constexpr std::size_t kLayers = 5;
+constexpr std::size_t kHost = 6;
+constexpr std::size_t kRuntime = 7;
+constexpr std::size_t kStreams = 8;
+constexpr std::size_t kTransfers = 9;
+constexpr std::size_t kCounters = 10;
+constexpr std::size_t kMemory = 11;
+constexpr std::size_t kThrottling = 12;
+constexpr std::size_t kSemaphores = 13;
+constexpr std::size_t kErrors = 14;
+
+constexpr std::array<std::string_view, 2> kRuntimeTables = {"runtime_call", "trace_event"};
 
 struct KindPlace {
   std::string_view kind;
@@ -200,8 +208,8 @@ constexpr float kSmallCounter = 18;  // units
          std::find(choices.pinned.begin(), choices.pinned.end(), key) != choices.pinned.end();
 }
 
-[[nodiscard]] TimelineRow derived_row(const std::shared_ptr<const DerivedCounter>& counter, const std::string& parent,
-                                      const RowChoices& choices) {
+[[nodiscard]] TimelineRow derived_row(const std::shared_ptr<const analysis::DerivedCounter>& counter,
+                                      const std::string& parent, const RowChoices& choices) {
   TimelineRow row;
   row.kind = RowKind::derived;
   row.key = counter->key;
@@ -286,12 +294,13 @@ bool is_semaphore_group(std::size_t group) noexcept { return group == kSemaphore
 
 bool is_engine_group(std::size_t group) noexcept { return group == kEngineGroup; }
 bool begins_in_sight(std::size_t group) noexcept {
-  return group == kDma || group == kEngineGroup || group == kCounters || group == kMemory;
+  return group == kDma || group == kEngineGroup || group == kTransfers || group == kCounters || group == kMemory;
 }
 bool is_stream_group(std::size_t group) noexcept { return group == kStreams; }
 bool is_host_group(std::size_t group) noexcept { return group == kHost; }
 
 std::size_t counter_group() noexcept { return kCounters; }
+std::size_t queue_group() noexcept { return kQueues; }
 int counter_phase() noexcept { return 2; }
 
 std::size_t usual_levels(const TrackSnapshot& track) noexcept {
@@ -328,7 +337,7 @@ std::vector<TrackPlace> placed_tracks(const Snapshot& snapshot) {
     if (runs || (is_operations(track) && with_engines.contains(device)))
       place = {.kind = place.kind, .group = kRuns, .order = runs ? 1 : 0};
     int phase = with_streams.empty() ? 0 : phase_of(place);
-    if (is_of_profiler(definition) && definition.device.empty()) phase = 4;
+    if (analysis::is_of_profiler(definition) && definition.device.empty()) phase = 4;
     places.push_back({std::move(device),
                       phase,
                       place.group,
@@ -351,6 +360,40 @@ void keep_essential(std::vector<TrackPlace>& places) {
     const bool wanted = known ? executes(place) : !is_counter(place);
     return !wanted && !tells_use(place);
   });
+}
+
+void arrange_as_platform(const Snapshot& snapshot, std::vector<TrackPlace>& places) {
+  constexpr int kHosts = 0, kCalls = 1, kDevices = 2, kOthers = 3;  // phases
+  std::unordered_set<TrackNumber> above_threads;                    // that rows of threads lie below
+  std::erase_if(places, [](const TrackPlace& place) {
+    const TrackKind kind = track_kind_of(place.track->track->kind);
+    const bool wanted = is_counter(place) || kind.work != WorkKind::none || kind.alert == Alert::error;
+    return !wanted || analysis::is_of_profiler(*place.track->track);
+  });
+  std::set<std::string> working;  // devices
+  for (const TrackPlace& place : places) {
+    if (is_device_work(track_kind_of(place.track->track->kind).work)) working.insert(place.device);
+  }
+  for (TrackPlace& place : places) {
+    const Track& track = *place.track->track;
+    const bool host = place.group == kHost && !is_counter(place);
+    const bool calls = host && is_runtime_calls(*place.track);
+    place.phase = calls ? kCalls : host ? kHosts : working.contains(place.device) ? kDevices : kOthers;
+    if (calls) place.group = kRuntime;
+    if (track_kind_of(track.kind).work == WorkKind::transfer) place.group = kTransfers;
+    if (!host || calls || is_container(*place.track)) continue;
+    const TrackSnapshot* above = snapshot.find_track(track.parent);
+    while (above != nullptr && above_threads.insert(above->track->number).second)
+      above = snapshot.find_track(above->track->parent);
+  }
+  std::erase_if(places, [&](const TrackPlace& place) {
+    return is_container(*place.track) && place.group == kHost && !above_threads.contains(place.track->track->number);
+  });
+  std::stable_sort(places.begin(), places.end());
+}
+
+bool is_runtime_calls(const TrackSnapshot& track) noexcept {
+  return track.schema && std::ranges::find(kRuntimeTables, track.schema->name) != kRuntimeTables.end();
 }
 
 bool is_runs(const TrackSnapshot& track) noexcept {
@@ -416,7 +459,7 @@ float shared_plot_height(RowSize row_size) noexcept {
   return row_size == RowSize::tall ? 2 * size::kMemoryLane : size::kMemoryLane;
 }
 
-std::string derived_label(const DerivedCounter& counter) {
+std::string derived_label(const analysis::DerivedCounter& counter) {
   std::string_view name = counter.name;
   const std::string_view what = " utilisation";
   if (!counter.parent.empty() && name.ends_with(what)) name.remove_suffix(what.size());  // the row above says it
@@ -466,4 +509,4 @@ void arrange_counters(const std::string& group, const RowChoices& choices, std::
   }
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::rows

@@ -12,7 +12,7 @@
 
 #include "core/store/snapshot.h"
 
-namespace accelscope::app {
+namespace accelscope::app::rows {
 
 struct RowGroup {
   std::string_view title;
@@ -42,7 +42,8 @@ struct TrackPlace {
 [[nodiscard]] bool is_stream_group(std::size_t group) noexcept;
 [[nodiscard]] bool is_host_group(std::size_t group) noexcept;
 [[nodiscard]] std::size_t counter_group() noexcept;
-[[nodiscard]] int counter_phase() noexcept;  // of TrackPlace
+[[nodiscard]] std::size_t queue_group() noexcept;  // of the platform view
+[[nodiscard]] int counter_phase() noexcept;        // of TrackPlace
 // Levels of a track's stack that a row of the usual size shows: those of a program's own calls; all of others.
 [[nodiscard]] std::size_t usual_levels(const TrackSnapshot& track) noexcept;
 
@@ -56,8 +57,15 @@ struct TrackPlace {
 // counter), and the counters of how well it is used.
 void keep_essential(std::vector<TrackPlace>& places);
 
+// Leaves what runs on host and devices and their counters, in the order of work's way: threads, the calls of the
+// runtime that they made, then for each device its engines or streams, its transfers and its counters.
+void arrange_as_platform(const Snapshot& snapshot, std::vector<TrackPlace>& places);
+
 // Leaves those tracks.
 void keep_only(std::vector<TrackPlace>& places, const std::vector<TrackNumber>& tracks);
+
+// What a program asked the runtime of a device for, apart from its other calls.
+[[nodiscard]] bool is_runtime_calls(const TrackSnapshot& track) noexcept;
 
 // Runs of programs on a device: what they are a band of lies below them.
 [[nodiscard]] bool is_runs(const TrackSnapshot& track) noexcept;
@@ -94,4 +102,4 @@ class TrackNames {
 // The name in a key; nothing: it is of no track.
 [[nodiscard]] std::optional<std::string_view> track_in_key(std::string_view key) noexcept;
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::rows

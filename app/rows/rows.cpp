@@ -18,7 +18,7 @@
 #include "core/scan/chunk_scan.h"
 #include "render/base/theme.h"
 
-namespace accelscope::app {
+namespace accelscope::app::rows {
 
 namespace size = render::size;
 
@@ -53,7 +53,7 @@ void shorten_labels(const RowSection& section, std::vector<RowBlock>& blocks);
 
 class RowComposer {
  public:
-  RowComposer(const Snapshot& snapshot, const MemoryUsage* memory, const RowChoices& choices,
+  RowComposer(const Snapshot& snapshot, const analysis::MemoryUsage* memory, const RowChoices& choices,
               const DerivedCounters& derived)
       : snapshot_(snapshot),
         memory_(memory),
@@ -63,6 +63,7 @@ class RowComposer {
         places_(placed_tracks(snapshot)) {
     if (!choices.only.empty()) keep_only(places_, choices.only);
     if (choices.minimal) keep_essential(places_);
+    if (choices.platform) arrange_as_platform(snapshot, places_);
   }
 
   std::vector<TimelineRow> run(RowCount* count);
@@ -124,6 +125,7 @@ class RowComposer {
   void make_sections();
   void add_derived();
   [[nodiscard]] RowSection& counter_section(const std::string& device);
+  [[nodiscard]] RowSection& queue_section(const std::string& device);
   void name(RowSection& section) const;
   void measure(RowSection& section);
   void find_quiet(RowSection& section) const;
@@ -138,7 +140,7 @@ class RowComposer {
   static constexpr int kDeepest = 8;  // sources may nest tracks in a circle
 
   const Snapshot& snapshot_;
-  const MemoryUsage* memory_;
+  const analysis::MemoryUsage* memory_;
   const RowChoices& choices_;
   const DerivedCounters& derived_;
   TrackNames names_;
@@ -238,9 +240,7 @@ std::string label_below(const std::string& above, const std::string& name) {
   const std::size_t rest = name.find_first_not_of(" :,-/", above.size());
   if (rest == std::string::npos || rest == above.size()) return name;
   std::string label = name.substr(rest);
-  const bool word = label[0] >= 'a' && label[0] <= 'z' && name[above.size()] == ' ';
-  if (word) label[0] = static_cast<char>(label[0] - 'a' + 'A');
-  return label;
+  return name[above.size()] == ' ' ? capitalised(std::move(label)) : label;
 }
 
 // Long labels of a group lose what its heading says and the words that those of one family share: "GPU 0 memory Total
@@ -467,7 +467,7 @@ void RowComposer::make_sections() {
     if (belongs_to_track(snapshot_, place)) children_[place.track->track->parent].push_back(&place);
   }
   // The tracker's pools, of all devices, stand for the allocations they were made from.
-  const bool has_pools = memory_ != nullptr && !memory_->pools.empty() && !choices_.minimal;
+  const bool has_pools = memory_ != nullptr && !memory_->pools.empty() && !choices_.minimal && !choices_.platform;
   bool pools_placed = false;
   for (std::size_t first = 0; first < places_.size();) {
     const TrackPlace& start = places_[first];
@@ -477,7 +477,7 @@ void RowComposer::make_sections() {
     section.group_index = start.group;
     section.device = start.device;
     section.phase = start.phase;
-    section.of_profiler = is_of_profiler(*start.track->track) && start.track->track->device.empty();
+    section.of_profiler = analysis::is_of_profiler(*start.track->track) && start.track->track->device.empty();
     for (; first < places_.size() && places_[first].group == start.group && places_[first].device == start.device;
          ++first) {
       const TrackPlace& place = places_[first];
@@ -496,7 +496,8 @@ void RowComposer::make_sections() {
 RowSection& RowComposer::counter_section(const std::string& device) {
   auto place = sections_.end();
   // Beside GPUs counters come after the threads.
-  const bool phases = std::ranges::any_of(sections_, [](const RowSection& each) { return each.phase > 0; });
+  const bool phases =
+      !choices_.platform && std::ranges::any_of(sections_, [](const RowSection& each) { return each.phase > 0; });
   if (phases) {
     place = std::ranges::find_if(sections_, [](const RowSection& each) { return each.phase > counter_phase(); });
     for (RowSection& each : sections_) {
@@ -517,12 +518,27 @@ RowSection& RowComposer::counter_section(const std::string& device) {
   return *sections_.insert(place, std::move(section));
 }
 
+// Above all else of the device: what was launched and has not begun.
+RowSection& RowComposer::queue_section(const std::string& device) {
+  const auto place = std::ranges::find_if(sections_, [&](const RowSection& each) {
+    return each.device == device && !is_host_group(each.group_index) && each.phase > 1;
+  });
+  if (place != sections_.end() && place->group_index == queue_group()) return *place;
+  RowSection section;
+  section.group = &row_group(queue_group());
+  section.heading.group = section.group_index = queue_group();
+  section.device = device;
+  section.phase = 2;
+  return *sections_.insert(place, std::move(section));
+}
+
 void RowComposer::add_derived() {
   for (const auto& counter : derived_) {
     const std::string device = device_name(counter->host, counter->device);
     const auto is_of_device = [&](const TrackPlace& place) { return place.device == device; };
     if (!choices_.only.empty() && std::ranges::none_of(places_, is_of_device)) continue;
-    counter_section(device_name(counter->host, counter->device)).derived.push_back(counter);
+    const bool of_queue = choices_.platform && counter->is_of_launches();
+    (of_queue ? queue_section(device) : counter_section(device)).derived.push_back(counter);
   }
 }
 
@@ -553,7 +569,7 @@ void RowComposer::measure(RowSection& section) {
     heading.members.push_back({std::move(key), std::move(label), hidden, track});
   };
   if (section.pools) {
-    for (const PoolUsage& pool : memory_->pools) add("pool:" + pool.name, pool.name, kNone);
+    for (const analysis::PoolUsage& pool : memory_->pools) add("pool:" + pool.name, pool.name, kNone);
     section.top_rows = section.used = memory_->pools.size();
     section.height = size::kMemoryLane * static_cast<float>(memory_->pools.size());
   }
@@ -647,9 +663,9 @@ void RowComposer::add_pinned() {
       }
       for (const auto& counter : section.derived) {
         if (counter->key != key) continue;
-        DerivedCounter alone = *counter;
+        analysis::DerivedCounter alone = *counter;
         alone.parent.clear();
-        DerivedCounters family = {std::make_shared<DerivedCounter>(std::move(alone))};
+        DerivedCounters family = {std::make_shared<analysis::DerivedCounter>(std::move(alone))};
         std::copy_if(section.derived.begin(), section.derived.end(), std::back_inserter(family),
                      [&](const auto& each) { return each->parent == key; });
         for (RowBlock& each : derived_rows(family, section.heading.key, choices_, [](auto) { return true; })) {
@@ -810,9 +826,9 @@ SubLaneSizes sub_lane_sizes(std::size_t lanes, RowSize row_size) noexcept {
   return several;
 }
 
-std::vector<TimelineRow> compose_rows(const Snapshot& snapshot, const MemoryUsage* memory, const RowChoices& choices,
-                                      RowCount* count, const DerivedCounters& derived) {
+std::vector<TimelineRow> compose_rows(const Snapshot& snapshot, const analysis::MemoryUsage* memory,
+                                      const RowChoices& choices, RowCount* count, const DerivedCounters& derived) {
   return RowComposer(snapshot, memory, choices, derived).run(count);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::rows

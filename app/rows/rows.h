@@ -16,7 +16,7 @@
 #include "core/analysis/memory/usage.h"
 #include "core/store/snapshot.h"
 
-namespace accelscope::app {
+namespace accelscope::app::rows {
 
 // What the user has changed about the timeline's rows: plain data that can be compared, kept and written as text.
 // Rows are named by their keys (TimelineRow::key), groups by those of their headings.
@@ -39,7 +39,8 @@ struct RowChoices {
   std::uint32_t layer_depth = 0;                    // levels of the Layers groups that are shown; 0: all
   // Rows of these tracks and no others; empty: all. For the time being: neither kept nor in links.
   std::vector<std::uint32_t> only;
-  bool minimal = false;  // only what executes, and counters of how well it is used
+  bool minimal = false;   // only what executes, and counters of how well it is used
+  bool platform = false;  // in the order of work's way: threads, calls, queues, engines, transfers, counters
 
   bool operator==(const RowChoices&) const = default;
 
@@ -78,8 +79,8 @@ struct TimelineRow {
   bool has_children = false;         // a track: other tracks belong to it and show when it is open
   bool pinned = false;               // pinned rows come before all others
   int depth = 0;                     // of tracks below tracks
-  std::shared_ptr<const DerivedCounter> derived;  // of a row of values that no source recorded
-  std::uint32_t pool = 0;                         // of a memory row: index into MemoryUsage::pools
+  std::shared_ptr<const analysis::DerivedCounter> derived;  // of a row of values that no source recorded
+  std::uint32_t pool = 0;                                   // of a memory row: index into MemoryUsage::pools
   std::uint64_t alerts = 0;  // events of errors and throttling; of a group: those that it hides by being closed
   RowSize size = RowSize::normal;
   CounterMode counters = CounterMode::separate;
@@ -98,11 +99,11 @@ struct RowCount {
 };
 
 // Counters that no source recorded (core/analysis/figures/derived_counters.h).
-using DerivedCounters = std::vector<std::shared_ptr<const DerivedCounter>>;
+using DerivedCounters = std::vector<std::shared_ptr<const analysis::DerivedCounter>>;
 
 // `memory` may be null: then tracks of kind memory have no area yet, only their events. `derived` have rows above the
 // counters of their devices.
-[[nodiscard]] std::vector<TimelineRow> compose_rows(const Snapshot& snapshot, const MemoryUsage* memory,
+[[nodiscard]] std::vector<TimelineRow> compose_rows(const Snapshot& snapshot, const analysis::MemoryUsage* memory,
                                                     const RowChoices& choices, RowCount* count = nullptr,
                                                     const DerivedCounters& derived = {});
 
@@ -145,7 +146,7 @@ void put_in_order(const RowChoices& choices, const std::string& parent, std::vec
 
 // A row for each of a group's derived counters, those of engines and streams below their device's.
 inline constexpr std::string_view kDerivedMark = " (derived)";
-[[nodiscard]] std::string derived_label(const DerivedCounter& counter);
+[[nodiscard]] std::string derived_label(const analysis::DerivedCounter& counter);
 [[nodiscard]] std::vector<RowBlock> derived_rows(const DerivedCounters& counters, const std::string& group,
                                                  const RowChoices& choices,
                                                  const std::function<bool(std::string_view label)>& matches);
@@ -153,4 +154,4 @@ inline constexpr std::string_view kDerivedMark = " (derived)";
 // `rows` are those of the group. Counters are only put together with others of their unit.
 void arrange_counters(const std::string& group, const RowChoices& choices, std::vector<TimelineRow>& rows);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::rows

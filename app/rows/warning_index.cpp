@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-namespace accelscope::app {
+namespace accelscope::app::rows {
 
 PlaceIndex::PlaceIndex(std::vector<TimeRange> by_begin) : places_(std::move(by_begin)) {
   if (places_.empty()) return;
@@ -49,7 +49,7 @@ std::optional<std::size_t> PlaceIndex::longest(const TimeRange& view) const {
   return search.best;
 }
 
-void WarningIndex::update(std::shared_ptr<const Advice> advice, std::uint64_t rows_version, std::size_t rows,
+void WarningIndex::update(std::shared_ptr<const analysis::Advice> advice, std::uint64_t rows_version, std::size_t rows,
                           const TracksOfRow& tracks_of) {
   if (advice_ != advice) {
     advice_ = std::move(advice);
@@ -64,13 +64,13 @@ void WarningIndex::update(std::shared_ptr<const Advice> advice, std::uint64_t ro
   }
 }
 
-const FindingPlace* WarningIndex::longest_place(std::size_t finding, const TimeRange& view) {
-  const std::vector<FindingPlace>& places = advice_->findings[finding].places;
+const analysis::FindingPlace* WarningIndex::longest_place(std::size_t finding, const TimeRange& view) {
+  const std::vector<analysis::FindingPlace>& places = advice_->findings[finding].places;
   OfFinding& of = findings_[finding];
   if (!std::exchange(of.has_places, true)) {
     std::vector<TimeRange> ranges;
     ranges.reserve(places.size());
-    for (const FindingPlace& each : places) ranges.push_back(each.range);
+    for (const analysis::FindingPlace& each : places) ranges.push_back(each.range);
     of.places = PlaceIndex(std::move(ranges));
   }
   const auto found = of.places.longest(view);
@@ -98,4 +98,4 @@ std::span<const WarningIndex::RowRun> WarningIndex::rows_of(std::size_t finding)
   return of.rows;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::rows

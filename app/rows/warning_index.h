@@ -13,7 +13,7 @@
 
 #include "core/analysis/advice/advice.h"
 
-namespace accelscope::app {
+namespace accelscope::app::rows {
 
 // The longest of stretches that share time with another one, of those that are in order of their begins.
 class PlaceIndex {
@@ -46,13 +46,13 @@ class WarningIndex {
   };
   using TracksOfRow = std::function<std::set<TrackNumber>(std::size_t row)>;
   // Once per frame. rows_version: other rows have another one.
-  void update(std::shared_ptr<const Advice> advice, std::uint64_t rows_version, std::size_t rows,
+  void update(std::shared_ptr<const analysis::Advice> advice, std::uint64_t rows_version, std::size_t rows,
               const TracksOfRow& tracks_of);
   // Of the advice's finding of this number: its longest place in view, null where none is, and the rows that hold one
   // of its tracks, ascending.
-  [[nodiscard]] const FindingPlace* longest_place(std::size_t finding, const TimeRange& view);
+  [[nodiscard]] const analysis::FindingPlace* longest_place(std::size_t finding, const TimeRange& view);
   [[nodiscard]] std::span<const RowRun> rows_of(std::size_t finding);
-  [[nodiscard]] const Advice& advice() const noexcept { return *advice_; }
+  [[nodiscard]] const analysis::Advice& advice() const noexcept { return *advice_; }
 
  private:
   struct OfFinding {
@@ -60,10 +60,10 @@ class WarningIndex {
     PlaceIndex places;
     std::vector<RowRun> rows;
   };
-  std::shared_ptr<const Advice> advice_;
+  std::shared_ptr<const analysis::Advice> advice_;
   std::uint64_t rows_version_ = ~std::uint64_t{0};
   std::unordered_map<TrackNumber, std::vector<std::size_t>> rows_by_track_;
   std::vector<OfFinding> findings_;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::rows

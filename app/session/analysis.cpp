@@ -2,10 +2,10 @@
 
 #include <iterator>
 
-namespace accelscope::app {
+namespace accelscope::app::session {
 
 Result<std::shared_ptr<const SessionSummary>> summarise(const QueryContext& query, const EventFilter& filter,
-                                                        const std::shared_ptr<const SummaryIndex>& index,
+                                                        const std::shared_ptr<const analysis::SummaryIndex>& index,
                                                         const std::shared_ptr<const SessionSummary>& last) {
   const auto begin = std::chrono::steady_clock::now();
   auto answer = std::make_shared<SessionSummary>();
@@ -17,12 +17,12 @@ Result<std::shared_ptr<const SessionSummary>> summarise(const QueryContext& quer
     if (known != nullptr && known->snapshot_version() == query.snapshot->version) {
       answer->mask = last->mask;
     } else {
-      auto mask = TRY(event_mask(query, terms, known));
+      auto mask = TRY(search::event_mask(query, terms, known));
       answer->mask = mask;
     }
     masked.mask = answer->mask;
   }
-  auto summary = TRY(selection_summary(masked, filter, index.get()));
+  auto summary = TRY(analysis::selection_summary(masked, filter, index.get()));
   answer->summary = summary;
   answer->took_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   return std::shared_ptr<const SessionSummary>(std::move(answer));
@@ -48,16 +48,6 @@ void SessionAnalysis::begin_frame(std::shared_ptr<const Snapshot> snapshot, doub
 
 namespace {
 
-// Rows of tables and dependencies have no place to step to.
-LaneIndices lanes_on_timeline(const Snapshot& snapshot) {
-  LaneIndices lanes;
-  for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
-    const EventKind kind = snapshot.lanes[i].data->kind;
-    if (kind != EventKind::flow && kind != EventKind::table) lanes.push_back(i);
-  }
-  return lanes;
-}
-
 // An answer that is there and that nobody asks for any more keeps no one waiting.
 template <typename T>
 bool under_way(const Task<T>& task) {
@@ -71,13 +61,13 @@ Result<std::shared_ptr<const T>> shared(Result<T> value) {
 }
 
 std::string why_not_read(const std::string& search) {
-  const auto parsed = parse_search(search);
+  const auto parsed = search::parse_search(search);
   return parsed ? std::string() : parsed.message();
 }
 
 constexpr double kRestSeconds = 0.1;  // a range that moves is looked at when it rests
 
-Hit hit_of(const Snapshot& snapshot, EventReader& reader, const SearchPosition& position) {
+Hit hit_of(const Snapshot& snapshot, EventReader& reader, const search::SearchPosition& position) {
   Hit hit{.event = position.event, .begin_ns = position.begin_ns, .end_ns = position.begin_ns};
   const Result<EventRecord> event = reader.read(position.event);
   if (!event) {
@@ -103,12 +93,15 @@ void SessionAnalysis::retire(std::shared_ptr<const void> answer) {
 
 void SessionAnalysis::free_retired() {
   constexpr double kShownSeconds = 1;  // whoever shows it has taken the better one by then
+  // The end of the work draws a frame: one for each answer would go on for ever, as each frame may bring a new one.
+  if (now_s_ - freed_s_ < kShownSeconds) return;
   const auto last =
       std::ranges::find_if(retired_, [&](const auto& each) { return now_s_ - each.first < kShownSeconds; });
   if (last == retired_.begin()) return;
   std::vector<std::pair<double, std::shared_ptr<const void>>> old(std::make_move_iterator(retired_.begin()),
                                                                   std::make_move_iterator(last));
   retired_.erase(retired_.begin(), last);
+  freed_s_ = now_s_;
   // Nobody waits for it: a task that is dropped still gives back what it holds, on its own thread.
   (void)pool_.start(Priority::background, [old = std::move(old)](TaskControl&) { return old.size(); });
 }
@@ -169,8 +162,8 @@ void SessionAnalysis::hold_until(double at_s) {
   due_s_ = std::min(due_s_, at_s);
 }
 
-std::shared_ptr<const MemoryUsage> SessionAnalysis::memory() {
-  return ask(memory_, [](const QueryContext& query) { return memory_usage(query); });
+std::shared_ptr<const analysis::MemoryUsage> SessionAnalysis::memory() {
+  return ask(memory_, [](const QueryContext& query) { return analysis::memory_usage(query); });
 }
 
 bool SessionAnalysis::hold() {
@@ -180,7 +173,7 @@ bool SessionAnalysis::hold() {
   return true;
 }
 
-std::shared_ptr<const SourceLines> SessionAnalysis::source_lines() {
+std::shared_ptr<const analysis::SourceLines> SessionAnalysis::source_lines() {
   if (hold()) return nullptr;
   std::shared_ptr<const EventMask> passing = mask(MaskUse::filter, filter_);
   if (filter_.needs_mask() && !passing) return lines_.value;
@@ -188,13 +181,13 @@ std::shared_ptr<const SourceLines> SessionAnalysis::source_lines() {
              [passing, range = filter_.range.value_or(TimeRange{})](const QueryContext& query) {
                QueryContext filtered = query;
                filtered.mask = passing;
-               return accelscope::source_lines(filtered, range);
+               return accelscope::analysis::source_lines(filtered, range);
              });
 }
 
-std::shared_ptr<const Dependencies> SessionAnalysis::dependencies() {
+std::shared_ptr<const analysis::Dependencies> SessionAnalysis::dependencies() {
   if (hold()) return nullptr;
-  return ask(dependencies_, [](const QueryContext& query) { return session_dependencies(query); });
+  return ask(dependencies_, [](const QueryContext& query) { return analysis::session_dependencies(query); });
 }
 
 std::shared_ptr<const PassingCount> SessionAnalysis::passing() {
@@ -202,7 +195,7 @@ std::shared_ptr<const PassingCount> SessionAnalysis::passing() {
   std::shared_ptr<const EventMask> terms = mask(MaskUse::filter, filter_);
   const bool can_count = terms || !filter_.needs_mask();
   const auto count = [filter = filter_, terms](const QueryContext& query) -> Found<PassingCount> {
-    const auto whole = TRY(filter_mask(query, filter, terms));
+    const auto whole = TRY(search::filter_mask(query, filter, terms));
     const Snapshot& snapshot = *query.snapshot;
     return shared<PassingCount>(
         PassingCount{filter, count_passing(snapshot, whole.get()), count_passing(snapshot, nullptr)});
@@ -220,7 +213,7 @@ std::shared_ptr<const EventMask> SessionAnalysis::mask(MaskUse use, const EventF
   if (answer.key != wanted) forget(answer, wanted);
   // A term that is wrong may be right with what is still to come: a column, a value of one.
   return ask(answer, wanted, {}, [wanted, previous = answer.value](const QueryContext& query) {
-    return event_mask(query, wanted, previous.get());
+    return search::event_mask(query, wanted, previous.get());
   });
 }
 
@@ -228,18 +221,18 @@ SessionAnalysis::Basis SessionAnalysis::basis_of_mask(MaskUse use, const EventFi
   return filter.needs_mask() ? made_of(masks_[static_cast<std::size_t>(use)]) : Basis{};
 }
 
-std::shared_ptr<const EventColours> SessionAnalysis::colours(const ColourChoice& choice) {
+std::shared_ptr<const colour::EventColours> SessionAnalysis::colours(const colour::ColourChoice& choice) {
   if (choice.empty()) {
     forget(colours_);
     return nullptr;
   }
   return ask(colours_, choice, {}, [choice, previous = colours_.value](const QueryContext& query) {
-    return event_colours(query, choice, previous.get());
+    return colour::event_colours(query, choice, previous.get());
   });
 }
 
-std::shared_ptr<const FirstLook> SessionAnalysis::first_look() {
-  return ask(active_, [](const QueryContext& query) { return shared(find_first_look(query)); });
+std::shared_ptr<const analysis::FirstLook> SessionAnalysis::first_look() {
+  return ask(active_, [](const QueryContext& query) { return shared(analysis::find_first_look(query)); });
 }
 
 std::optional<TimeRange> SessionAnalysis::active() {
@@ -247,46 +240,47 @@ std::optional<TimeRange> SessionAnalysis::active() {
   return found ? found->active : std::nullopt;
 }
 
-std::shared_ptr<const Incidents> SessionAnalysis::incidents() {
-  return ask(incidents_, [](const QueryContext& query) { return find_incidents(query); });
+std::shared_ptr<const analysis::Incidents> SessionAnalysis::incidents() {
+  return ask(incidents_, [](const QueryContext& query) { return analysis::find_incidents(query); });
 }
 
-std::shared_ptr<const LeafWork> SessionAnalysis::leaf_work() {
-  return ask(leaf_work_,
-             [last = leaf_work_.value](const QueryContext& query) { return accelscope::leaf_work(query, last.get()); });
+std::shared_ptr<const analysis::LeafWork> SessionAnalysis::leaf_work() {
+  return ask(leaf_work_, [last = leaf_work_.value](const QueryContext& query) {
+    return accelscope::analysis::leaf_work(query, last.get());
+  });
 }
 
-std::shared_ptr<const LaunchQueues> SessionAnalysis::launch_queues() {
-  const std::shared_ptr<const Dependencies> known = dependencies();
+std::shared_ptr<const analysis::LaunchQueues> SessionAnalysis::launch_queues() {
+  const std::shared_ptr<const analysis::Dependencies> known = dependencies();
   if (!known) return launch_queues_.value;
   return ask(launch_queues_, NoKey{}, {.of = made_of(dependencies_)},
-             [known](const QueryContext& query) { return accelscope::launch_queues(query, known.get()); });
+             [known](const QueryContext& query) { return accelscope::analysis::launch_queues(query, known.get()); });
 }
 
-std::shared_ptr<const Compilations> SessionAnalysis::compilations() {
-  const std::shared_ptr<const Dependencies> known = dependencies();
+std::shared_ptr<const analysis::Compilations> SessionAnalysis::compilations() {
+  const std::shared_ptr<const analysis::Dependencies> known = dependencies();
   if (!known) return compilations_.value;
   return ask(compilations_, NoKey{}, {.of = made_of(dependencies_)},
-             [known](const QueryContext& query) { return find_compilations(query, known.get()); });
+             [known](const QueryContext& query) { return analysis::find_compilations(query, known.get()); });
 }
 
-std::shared_ptr<const Verdict> SessionAnalysis::verdict() {
+std::shared_ptr<const analysis::Verdict> SessionAnalysis::verdict() {
   const std::optional<TimeRange> stretch = active();
-  const std::shared_ptr<const SourceLines> lines = source_lines();
+  const std::shared_ptr<const analysis::SourceLines> lines = source_lines();
   (void)activity();
   if (!active_.value || !lines || !activity_.value || !filter_.empty()) return verdict_.value;  // of the whole session
   return ask(verdict_, NoKey{}, {.of = made_of(active_, lines_, activity_)},
              [stretch, lines, index = activity_.value->index](const QueryContext& query) {
-               return shared(session_verdict(query, stretch, *lines, index.get()));
+               return shared(analysis::session_verdict(query, stretch, *lines, index.get()));
              });
 }
 
-std::shared_ptr<const Advice> SessionAnalysis::advice() {
+std::shared_ptr<const analysis::Advice> SessionAnalysis::advice() {
   if (advice_.asked_s < 0 && hold()) return nullptr;
-  const std::shared_ptr<const Dependencies> known = dependencies();
+  const std::shared_ptr<const analysis::Dependencies> known = dependencies();
   if (!known) return advice_.value;
   const auto find = [filter = filter_, known](const QueryContext& query) {
-    return find_advice(query, filter, known.get());
+    return analysis::find_advice(query, filter, known.get());
   };
   return ask_of(advice_, filter_, NoKey{}, find,
                 {.of = made_of(dependencies_), .priority = Priority::background});  // nobody waits for it
@@ -309,16 +303,17 @@ std::shared_ptr<const SessionFigures> SessionAnalysis::figures(const EventFilter
   return ask_of(filter.empty() ? whole_figures_ : part_figures_, filter, NoKey{},
                 [filter, memory = memory_.value](const QueryContext& query) -> Found<SessionFigures> {
                   const bool usable = memory && memory->snapshot_version == query.snapshot->version;
-                  auto metrics =
-                      TRY(session_metrics(query, filter.range.value_or(TimeRange{}), usable ? memory.get() : nullptr));
+                  auto metrics = TRY(analysis::session_metrics(query, filter.range.value_or(TimeRange{}),
+                                                               usable ? memory.get() : nullptr));
                   return shared<SessionFigures>(SessionFigures{filter, std::move(metrics)});
                 });
 }
 
 std::shared_ptr<const SessionSummary> SessionAnalysis::summary(const EventFilter& filter) {
   if (!hold()) {
-    ask(summary_index_,
-        [last = summary_index_.value](const QueryContext& query) { return SummaryIndex::build(query, last); });
+    ask(summary_index_, [last = summary_index_.value](const QueryContext& query) {
+      return analysis::SummaryIndex::build(query, last);
+    });
   }
   if (!summary_index_.value) return summary_.value;
   // What is under way for a box that has moved on is let end: it takes less than a frame or two.
@@ -328,19 +323,19 @@ std::shared_ptr<const SessionSummary> SessionAnalysis::summary(const EventFilter
              });
 }
 
-std::shared_ptr<const RangeActivity> SessionAnalysis::activity() {
+std::shared_ptr<const analysis::RangeActivity> SessionAnalysis::activity() {
   if (activity_.asked_s < 0 && hold()) return nullptr;
   const auto both = ask(activity_, [](const QueryContext& query) -> Found<Activity> {
-    auto index = TRY(ActivityIndex::build(query));
-    auto whole = TRY(range_activity(query, {}, index.get()));
+    auto index = TRY(analysis::ActivityIndex::build(query));
+    auto whole = TRY(analysis::range_activity(query, {}, index.get()));
     return shared<Activity>(Activity{index, whole});
   });
   return both ? both->whole : nullptr;
 }
 
-std::shared_ptr<const RangeReport> SessionAnalysis::report(const EventFilter& filter) {
+std::shared_ptr<const analysis::RangeReport> SessionAnalysis::report(const EventFilter& filter) {
   (void)activity();
-  const ReportInput input{activity_.value ? activity_.value->index : nullptr, dependencies(), memory()};
+  const analysis::ReportInput input{activity_.value ? activity_.value->index : nullptr, dependencies(), memory()};
   const auto summary = summary_.value;  // its mask is the filter's
   Basis of = made_of(summary_, activity_);
   const auto add = [&of](const Basis& each) {
@@ -357,7 +352,7 @@ std::shared_ptr<const RangeReport> SessionAnalysis::report(const EventFilter& fi
              [filter, input, mask = summary->mask](const QueryContext& query) {
                QueryContext masked = query;
                masked.mask = mask;
-               return range_report(masked, filter, input);
+               return analysis::range_report(masked, filter, input);
              });
 }
 
@@ -368,7 +363,11 @@ std::optional<double> SessionAnalysis::summary_index_share() const {
 }
 
 StoreStatus SessionAnalysis::store_status() {
-  if (!status_.task.valid() && now_s_ - status_.asked_s >= kRenewSeconds) {
+  // Every answer draws some frames: where nothing changes they end long before the next one is due.
+  constexpr double kUnchangedSeconds = 4 * kRenewSeconds;
+  const bool changes = grows_ || status_.version != snapshot_->version;
+  if (!status_.task.valid() && now_s_ - status_.asked_s >= (changes ? kRenewSeconds : kUnchangedSeconds)) {
+    status_.version = snapshot_->version;
     status_.asked_s = std::max(now_s_, 0.0);
     status_.task = pool_.start(
         [store = store_](TaskControl&) -> Found<StoreStatus> { return shared<StoreStatus>(store->status()); });
@@ -379,15 +378,15 @@ StoreStatus SessionAnalysis::store_status() {
 void SessionAnalysis::ask_line_events(std::string path, std::uint32_t line) {
   constexpr std::size_t kMostStepped = 4'000'000;  // one by one, in order: 8 bytes each; all are lit
   line_events_ = start([path = std::move(path), line, filter = filter_,
-                        known = known_mask(filter_)](const QueryContext& query) -> Result<LineEvents> {
+                        known = known_mask(filter_)](const QueryContext& query) -> Result<analysis::LineEvents> {
     QueryContext filtered = query;
-    auto passing = TRY(filter_mask(query, filter, known));
+    auto passing = TRY(search::filter_mask(query, filter, known));
     filtered.mask = std::move(passing);
-    return events_of_line(filtered, path, line, TimeRange{}, kMostStepped);
+    return analysis::events_of_line(filtered, path, line, TimeRange{}, kMostStepped);
   });
 }
 
-std::optional<LineEvents> SessionAnalysis::take_line_events() {
+std::optional<analysis::LineEvents> SessionAnalysis::take_line_events() {
   if (!line_events_.valid() || !line_events_.ready()) return std::nullopt;
   auto result = line_events_.take();
   if (result) return std::move(*result);
@@ -408,22 +407,37 @@ void SessionAnalysis::search(const std::string& text) {
   }
   ask(search_, key, {},
       [text, filter = filter_, known = known_mask(filter_),
-       last = found_.value](const QueryContext& query) -> Found<EventSearch> {
-        const auto parsed = TRY(parse_search(text));
+       last = found_.value](const QueryContext& query) -> Found<search::EventSearch> {
+        const auto parsed = TRY(search::parse_search(text));
         QueryContext filtered = query;
-        if (auto mask = filter_mask(query, filter, known)) filtered.mask = std::move(*mask);  // its own error is told
-        return shared(EventSearch::run(filtered, parsed, lanes_on_timeline(*query.snapshot),
-                                       last ? last->mask().get() : nullptr));
+        if (auto mask = search::filter_mask(query, filter, known))
+          filtered.mask = std::move(*mask);  // its own error is told
+        return shared(search::EventSearch::run(filtered, parsed, search::searched_lanes(*query.snapshot),
+                                               last ? last->mask().get() : nullptr));
       });
 }
 
-std::shared_ptr<const SearchHits> SessionAnalysis::found() {
+std::shared_ptr<const search::SearchHits> SessionAnalysis::found() {
   const auto& search = search_.value;
   if (!search) return nullptr;
   return ask(found_, search, {.of = basis_of(search_), .ages = false},
-             [search, last = found_.value](const QueryContext& query) -> Found<SearchHits> {
+             [search, last = found_.value](const QueryContext& query) -> Found<search::SearchHits> {
                return shared(search->hits(query, last ? last->mask().get() : nullptr));
              });
+}
+
+std::shared_ptr<const search::SearchHint> SessionAnalysis::search_hint() {
+  const auto& search = search_.value;
+  if (!search || !search_error().empty()) return nullptr;
+  const auto hint = ask(
+      search_hint_, search, {.of = basis_of(search_), .ages = false},
+      [search, text = search_text(), filter = filter_](const QueryContext& query) -> Found<search::SearchHint> {
+        const auto parsed = TRY(search::parse_search(text));
+        QueryContext filtered = query;
+        filtered.mask = TRY(search::filter_mask(query, filter));
+        return shared(search::search_hint(filtered, parsed, search::searched_lanes(*query.snapshot), search->total()));
+      });
+  return search_hint_.stale() ? nullptr : hint;
 }
 
 std::shared_ptr<const HitList> SessionAnalysis::hit_list(const TimeRange& range) {
@@ -435,7 +449,8 @@ std::shared_ptr<const HitList> SessionAnalysis::hit_list(const TimeRange& range)
                const auto found = TRY(hits->list(query, range, HitList::kMost));
                HitList list{.range = range, .hits = {}};
                EventReader reader(query.store, query.snapshot);
-               for (const SearchPosition& hit : found) list.hits.push_back(hit_of(*query.snapshot, reader, hit));
+               for (const search::SearchPosition& hit : found)
+                 list.hits.push_back(hit_of(*query.snapshot, reader, hit));
                return shared<HitList>(std::move(list));
              });
 }
@@ -462,13 +477,13 @@ std::shared_ptr<const SessionSummary> SessionAnalysis::hit_summary(const TimeRan
                auto summary = summarise(query, wanted, nullptr, last);
                if (!summary) return summary;
                // What is only commentary on work is no part of the sums, but was found.
-               const auto passing = TRY(filter_mask(query, wanted, (*summary)->mask));
+               const auto passing = TRY(search::filter_mask(query, wanted, (*summary)->mask));
                SessionSummary counted = **summary;
-               for (const std::uint32_t lane : lanes_on_timeline(*query.snapshot)) {
+               for (const std::uint32_t lane : search::searched_lanes(*query.snapshot)) {
                  counted.events += passing->count(lane);
                }
                return shared<SessionSummary>(std::move(counted));
              });
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::session

@@ -32,16 +32,16 @@
 #include "core/colour/event_colours.h"
 #include "core/scan/event_mask.h"
 #include "core/search/filter_mask.h"
-#include "core/search/search.h"
+#include "core/search/hint.h"
 #include "core/store/store.h"
 
-namespace accelscope::app {
+namespace accelscope::app::session {
 
 // The summary of a filter as the viewer asks for it on a worker: the mask of its terms is made where it needs one, and
 // kept from the last answer while the terms and the session are the same.
 
 struct SessionSummary {
-  std::shared_ptr<const SelectionSummary> summary;
+  std::shared_ptr<const analysis::SelectionSummary> summary;
   std::shared_ptr<const EventMask> mask;  // of the terms alone; null where there are none
   double took_ms = 0;
   std::uint64_t events = 0;  // of any kind that a timeline shows; only where it was asked for
@@ -49,7 +49,7 @@ struct SessionSummary {
 
 // `last` may be null. A wrong term is an error that says which.
 [[nodiscard]] Result<std::shared_ptr<const SessionSummary>> summarise(
-    const QueryContext& query, const EventFilter& filter, const std::shared_ptr<const SummaryIndex>& index,
+    const QueryContext& query, const EventFilter& filter, const std::shared_ptr<const analysis::SummaryIndex>& index,
     const std::shared_ptr<const SessionSummary>& last);
 
 // What a mask of events is for; each use has one filter at a time.
@@ -93,7 +93,7 @@ class WorkTime {
 // The figures of what a filter lets through.
 struct SessionFigures {
   EventFilter filter;
-  std::vector<SessionMetric> metrics;
+  std::vector<analysis::SessionMetric> metrics;
 };
 
 // How much of the session passes a filter, its range too.
@@ -274,43 +274,45 @@ class SessionAnalysis {
 
   // What the events are coloured by; the last colours, of whatever choice, until those of this one are there. Null
   // where it is empty, and until the first.
-  std::shared_ptr<const EventColours> colours(const ColourChoice& choice);
+  std::shared_ptr<const colour::EventColours> colours(const colour::ColourChoice& choice);
 
   // Of filter(); null without one, and until this very filter has been counted.
   std::shared_ptr<const PassingCount> passing();
 
   // The last answer, null until there is one. Asking is what starts the work.
-  std::shared_ptr<const MemoryUsage> memory();
-  std::shared_ptr<const SourceLines> source_lines();  // of what passes the filter
-  std::shared_ptr<const Dependencies> dependencies();
-  std::shared_ptr<const FirstLook> first_look();
+  std::shared_ptr<const analysis::MemoryUsage> memory();
+  std::shared_ptr<const analysis::SourceLines> source_lines();  // of what passes the filter
+  std::shared_ptr<const analysis::Dependencies> dependencies();
+  std::shared_ptr<const analysis::FirstLook> first_look();
   std::optional<TimeRange> active();
   // active() is of this very snapshot, and not of an earlier state of it.
   [[nodiscard]] bool active_known() const noexcept { return is_newest(active_); }
   // Errors, throttling and warnings.
-  std::shared_ptr<const Incidents> incidents();
+  std::shared_ptr<const analysis::Incidents> incidents();
   // What the events of each leaf worked, for derived counters.
-  std::shared_ptr<const LeafWork> leaf_work();
+  std::shared_ptr<const analysis::LeafWork> leaf_work();
   [[nodiscard]] bool leaf_work_pending() const { return leaf_work_.task.valid(); }
   // When work was launched and when it began, for derived counters; waits for the dependencies.
-  std::shared_ptr<const LaunchQueues> launch_queues();
+  std::shared_ptr<const analysis::LaunchQueues> launch_queues();
   [[nodiscard]] bool launch_queues_pending() const { return launch_queues_.task.valid() || !dependencies_.value; }
   // Whose answers others are made of, for made_of().
-  [[nodiscard]] const Retained<SourceLines, EventFilter>& source_lines_state() const noexcept { return lines_; }
-  [[nodiscard]] const Retained<MemoryUsage>& memory_state() const noexcept { return memory_; }
-  [[nodiscard]] const Retained<Dependencies>& dependencies_state() const noexcept { return dependencies_; }
-  [[nodiscard]] const Retained<LeafWork>& leaf_work_state() const noexcept { return leaf_work_; }
-  [[nodiscard]] const Retained<LaunchQueues>& launch_queues_state() const noexcept { return launch_queues_; }
+  [[nodiscard]] const Retained<analysis::SourceLines, EventFilter>& source_lines_state() const noexcept {
+    return lines_;
+  }
+  [[nodiscard]] const Retained<analysis::MemoryUsage>& memory_state() const noexcept { return memory_; }
+  [[nodiscard]] const Retained<analysis::Dependencies>& dependencies_state() const noexcept { return dependencies_; }
+  [[nodiscard]] const Retained<analysis::LeafWork>& leaf_work_state() const noexcept { return leaf_work_; }
+  [[nodiscard]] const Retained<analysis::LaunchQueues>& launch_queues_state() const noexcept { return launch_queues_; }
   // What was compiled when, and the calls of the whole session; waits for the dependencies.
-  std::shared_ptr<const Compilations> compilations();
-  [[nodiscard]] const Retained<Compilations>& compilations_state() const noexcept { return compilations_; }
+  std::shared_ptr<const analysis::Compilations> compilations();
+  [[nodiscard]] const Retained<analysis::Compilations>& compilations_state() const noexcept { return compilations_; }
   // What bounds the session, its worst line, what its data lack; waits for the active stretch, the activity and the
   // source lines.
-  std::shared_ptr<const Verdict> verdict();
+  std::shared_ptr<const analysis::Verdict> verdict();
   // What of the session costs time that could be saved, of what passes the filter; waits for the dependencies. Until
   // the wanted ones are there the last are given.
-  std::shared_ptr<const Advice> advice();
-  [[nodiscard]] const Retained<Advice, Filtered<NoKey>>& advice_state() const noexcept { return advice_; }
+  std::shared_ptr<const analysis::Advice> advice();
+  [[nodiscard]] const Retained<analysis::Advice, Filtered<NoKey>>& advice_state() const noexcept { return advice_; }
   // Of the whole session (an empty filter) or a part. Until the wanted ones are there the last are given: compare
   // `filter`. While a range keeps changing, they are renewed when it rests.
   std::shared_ptr<const SessionFigures> figures(const EventFilter& filter);
@@ -319,9 +321,9 @@ class SessionAnalysis {
   std::shared_ptr<const SessionSummary> summary(const EventFilter& filter);
   // How its time was used, what was waited for, what memory was in use; follows the summary when the filter rests, the
   // last answer until then: compare its activity's filter.
-  std::shared_ptr<const RangeReport> report(const EventFilter& filter);
+  std::shared_ptr<const analysis::RangeReport> report(const EventFilter& filter);
   // How the time of the whole session was used; null until the first answer.
-  std::shared_ptr<const RangeActivity> activity();
+  std::shared_ptr<const analysis::RangeActivity> activity();
   // How much of the index is made, 0 to 1, while the first one is under way or waits for the timeline.
   [[nodiscard]] std::optional<double> summary_index_share() const;
   [[nodiscard]] const std::string& summary_error() const noexcept {
@@ -332,23 +334,25 @@ class SessionAnalysis {
 
   // The events of a line that pass the filter, for lighting them; a new line replaces the one that is under way.
   void ask_line_events(std::string path, std::uint32_t line);
-  [[nodiscard]] std::optional<LineEvents> take_line_events();  // once, when ready
+  [[nodiscard]] std::optional<analysis::LineEvents> take_line_events();  // once, when ready
 
   // Search hits of the text among what passes the filter. An error of the text ("/(/") is kept in search_error().
   void search(const std::string& text);
-  [[nodiscard]] const EventSearch* hits() const noexcept { return search_.value.get(); }
-  [[nodiscard]] std::shared_ptr<const EventSearch> shared_hits() const { return search_.value; }
+  [[nodiscard]] const search::EventSearch* hits() const noexcept { return search_.value.get(); }
+  [[nodiscard]] std::shared_ptr<const search::EventSearch> shared_hits() const { return search_.value; }
   [[nodiscard]] const std::string& search_text() const noexcept { return search_.key.text; }
   [[nodiscard]] const std::string& search_error() const noexcept {
     return search_.error.empty() ? found_.error : search_.error;
   }
   // Which events they are: what rank, list, steps and the timeline's marks are made of. The last ones of this text
   // until those of newer data are there; null before the first.
-  std::shared_ptr<const SearchHits> found();
+  std::shared_ptr<const search::SearchHits> found();
   // The first hits in a range; those of another range or search until the wanted ones are there, null before the first.
   std::shared_ptr<const HitList> hit_list(const TimeRange& range);
   // Of this event, or of another one while it is counted; null before the first answer.
   std::shared_ptr<const HitRank> hit_rank(EventId event);
+  // Why the search found nothing, or that it passes everything; null until that is known.
+  std::shared_ptr<const search::SearchHint> search_hint();
   // What the hits of a range add up to, by name, line and lane; compare its filter's range.
   std::shared_ptr<const SessionSummary> hit_summary(const TimeRange& range);
   [[nodiscard]] bool searching() const noexcept { return search_.task.valid(); }
@@ -357,8 +361,8 @@ class SessionAnalysis {
 
  private:
   struct Activity {
-    std::shared_ptr<const ActivityIndex> index;
-    std::shared_ptr<const RangeActivity> whole;
+    std::shared_ptr<const analysis::ActivityIndex> index;
+    std::shared_ptr<const analysis::RangeActivity> whole;
   };
   struct SearchKey {
     std::string text;
@@ -367,7 +371,7 @@ class SessionAnalysis {
   };
   template <typename Key>
   struct OfHits {
-    std::shared_ptr<const SearchHits> hits;
+    std::shared_ptr<const search::SearchHits> hits;
     Key key{};
     bool operator==(const OfHits&) const = default;
   };
@@ -394,7 +398,7 @@ class SessionAnalysis {
                     self.verdict_, self.advice_, self.incidents_, self.leaf_work_, self.launch_queues_,
                     self.compilations_, self.whole_figures_, self.part_figures_, self.summary_index_, self.summary_,
                     self.hit_summary_, self.report_, self.activity_, self.search_, self.found_, self.hit_list_,
-                    self.hit_rank_, self.status_);
+                    self.hit_rank_, self.search_hint_, self.status_);
   }
   template <typename Is>
   [[nodiscard]] bool any_answer(Is is) const;
@@ -412,6 +416,7 @@ class SessionAnalysis {
   bool gave_older_ = false;
   std::uint32_t asked_ = 0, asked_before_ = 0;  // answers that age, in this frame and in the last
   std::vector<std::pair<double, std::shared_ptr<const void>>> retired_;  // since when
+  double freed_s_ = -1;                                                  // when what was retired has been freed last
   bool timeline_drawn_ = false;
   bool held_ = false;  // something was asked for in this frame and is still to come
   double due_s_ = kNever;
@@ -419,30 +424,31 @@ class SessionAnalysis {
   EventFilter filter_;
   std::string error_;
 
-  Retained<MemoryUsage> memory_;
+  Retained<analysis::MemoryUsage> memory_;
   std::array<Retained<EventMask, EventFilter>, kMaskUses> masks_;  // of filters without their range
-  Retained<EventColours, ColourChoice> colours_;
-  Retained<SourceLines, EventFilter> lines_;
+  Retained<colour::EventColours, colour::ColourChoice> colours_;
+  Retained<analysis::SourceLines, EventFilter> lines_;
   Retained<PassingCount, EventFilter> passing_;
-  Retained<Dependencies> dependencies_;
-  Retained<FirstLook> active_;
-  Retained<Verdict> verdict_;
-  Retained<Advice, Filtered<NoKey>> advice_;
-  Retained<Incidents> incidents_;
-  Retained<LeafWork> leaf_work_;
-  Retained<LaunchQueues> launch_queues_;
-  Retained<Compilations> compilations_;
+  Retained<analysis::Dependencies> dependencies_;
+  Retained<analysis::FirstLook> active_;
+  Retained<analysis::Verdict> verdict_;
+  Retained<analysis::Advice, Filtered<NoKey>> advice_;
+  Retained<analysis::Incidents> incidents_;
+  Retained<analysis::LeafWork> leaf_work_;
+  Retained<analysis::LaunchQueues> launch_queues_;
+  Retained<analysis::Compilations> compilations_;
   Retained<SessionFigures, Filtered<NoKey>> whole_figures_, part_figures_;
-  Retained<SummaryIndex> summary_index_;
+  Retained<analysis::SummaryIndex> summary_index_;
   Retained<SessionSummary, EventFilter> summary_, hit_summary_;
-  Retained<RangeReport, ReportKey> report_;
+  Retained<analysis::RangeReport, ReportKey> report_;
   Retained<Activity> activity_;
-  Retained<EventSearch, SearchKey> search_;
-  Retained<SearchHits, std::shared_ptr<const EventSearch>> found_;
+  Retained<search::EventSearch, SearchKey> search_;
+  Retained<search::SearchHits, std::shared_ptr<const search::EventSearch>> found_;
+  Retained<search::SearchHint, std::shared_ptr<const search::EventSearch>> search_hint_;
   Retained<HitList, OfHits<TimeRange>> hit_list_;
   Retained<HitRank, OfHits<EventId>> hit_rank_;
   Retained<StoreStatus> status_;
-  Task<Result<LineEvents>> line_events_;
+  Task<Result<analysis::LineEvents>> line_events_;
 };
 
 template <typename T, typename Key>
@@ -500,9 +506,9 @@ std::shared_ptr<const T> SessionAnalysis::ask_of(Retained<T, Filtered<Question>>
   return ask(
       answer, {filter, question}, of_range,
       [filter, known = known_mask(filter, renewal.of), work = std::move(work)](const QueryContext& query) -> Found<T> {
-        const auto filtered = TRY(masked(query, filter, known));
+        const auto filtered = TRY(search::masked(query, filter, known));
         return work(filtered);
       });
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::session

@@ -7,7 +7,7 @@
 #include "core/base/format.h"
 #include "core/base/worker_pool.h"
 
-namespace accelscope::app {
+namespace accelscope::app::session {
 
 namespace {
 constexpr double kSecondsBeforeRate = 0.3;  // a rate over less than this only flickers
@@ -21,7 +21,7 @@ bool JobControl::report(std::uint64_t done, std::uint64_t total) noexcept {
 
 JobProgress describe_progress(std::uint64_t done, std::uint64_t total, double elapsed_s, JobUnit unit) {
   const auto amount = [unit](std::uint64_t count) {
-    return unit == JobUnit::bytes ? format_bytes(static_cast<double>(count)) : format_count(count);
+    return unit == JobUnit::bytes ? format_bytes(count) : format_count(count);
   };
   JobProgress progress;
   if (total > 0) {
@@ -81,4 +81,4 @@ Result<void> BackgroundJob::finish() {
   return *result_;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::session

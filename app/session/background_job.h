@@ -15,7 +15,7 @@
 
 #include "core/base/result.h"
 
-namespace accelscope::app {
+namespace accelscope::app::session {
 
 enum class JobUnit : std::uint8_t { bytes, events };
 
@@ -77,4 +77,4 @@ class BackgroundJob {
   std::thread thread_;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::session

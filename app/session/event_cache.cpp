@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
-namespace accelscope::app {
+namespace accelscope::app::session {
 namespace {
 
 std::size_t bytes_of(const EventRecord& record) {
@@ -224,4 +224,4 @@ bool EventCache::pending() const {
   return waits || !shared_->wanted.empty() || shared_->under_way || !shared_->read.empty();
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::session

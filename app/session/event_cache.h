@@ -22,7 +22,7 @@
 #include "core/base/worker_pool.h"
 #include "core/scan/event_reader.h"
 
-namespace accelscope::app {
+namespace accelscope::app::session {
 
 // What is waited for: one of each kind at a time; a newer one takes its place.
 enum class EventIntent : std::uint8_t { selection, view, marker, filter, hover, menu, link };
@@ -120,4 +120,4 @@ class EventCache {
   std::vector<EventStep> steps_;  // under way, from there
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::session

@@ -7,7 +7,7 @@
 
 #include "app/session/tab.h"
 
-namespace accelscope::app {
+namespace accelscope::app::session {
 
 RetainedBeside read_retained(const Store& store) {
   RetainedBeside retained;
@@ -157,4 +157,4 @@ void note_retained_change(SessionTab& tab) {
   if (!writes_to_its_file(tab)) tab.modified = true;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::session

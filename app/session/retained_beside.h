@@ -13,7 +13,7 @@
 #include "core/base/worker_pool.h"
 #include "core/store/store.h"
 
-namespace accelscope::app {
+namespace accelscope::app::session {
 
 struct SessionTab;
 
@@ -69,4 +69,4 @@ void keep_value(SessionTab& tab, const std::string& key, std::string value);
 // After a change of what is kept: there is something to save, unless the file has it already.
 void note_retained_change(SessionTab& tab);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::session

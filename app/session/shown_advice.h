@@ -7,12 +7,12 @@
 #include "app/session/analysis.h"
 #include "app/session/tab.h"
 
-namespace accelscope::app {
+namespace accelscope::app::session {
 
 // Null until the first answer.
-[[nodiscard]] inline std::shared_ptr<const Advice> shown_advice(const SessionTab& tab) {
+[[nodiscard]] inline std::shared_ptr<const analysis::Advice> shown_advice(const SessionTab& tab) {
   if (!tab.analysis) return nullptr;
   return may_grow(tab) && !tab.analysis->advice_state().value ? nullptr : tab.analysis->advice();
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::session

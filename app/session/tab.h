@@ -25,14 +25,14 @@
 #include "core/store/store.h"
 
 namespace accelscope {
-class EventMask;
-}
-
-namespace accelscope {
 class EventMask;  // core/scan/event_mask.h
 }
 
-namespace accelscope::app {
+namespace accelscope::app::timeline {
+struct TimelineState;  // app/timeline/frame.h
+}
+
+namespace accelscope::app::session {
 
 // The critical path that the timeline marks: a lane of its own above the others, its events with an accent edge and all
 // others dimmed, its gaps with what they were for, an arrow from each event to the next. Put there by the panel that
@@ -71,16 +71,24 @@ inline constexpr std::array<AlignmentName, 6> kAlignments = {
      {"Iteration", "A turn of the loop that both run begins at the same place: the first, or the one clicked last"},
      {"Relative", "The work of both is as wide: places are shares of it"}}};
 
-// Where a time of the base lies in the other session.
+// Where a time of a tab's own session lies in another session of its comparison.
 struct LaidBeside {
-  double base_ns = 0, other_ns = 0;  // at the same place
-  double scale = 1;                  // of the other's time to the base's
+  double own_ns = 0, other_ns = 0;  // at the same place
+  double scale = 1;                 // of the other's time to the own
 
-  [[nodiscard]] double to_other(double ns) const noexcept { return other_ns + (ns - base_ns) * scale; }
-  [[nodiscard]] double to_base(double ns) const noexcept { return base_ns + (ns - other_ns) / scale; }
+  [[nodiscard]] double to_other(double ns) const noexcept { return other_ns + (ns - own_ns) * scale; }
+  [[nodiscard]] double to_own(double ns) const noexcept { return own_ns + (ns - other_ns) / scale; }
+};
+
+// Another session of a comparison.
+struct ComparedSession {
+  std::unique_ptr<SessionTab> session;
+  // Of the loop that it and the tab's own session run; empty: of none, null: not known yet.
+  std::shared_ptr<const analysis::SharedTurns> turns;
+  std::string turns_error;  // why not, where looking for it failed
 };
 // Nothing: they have no marker, or no loop, in common. What is not known yet of their activity is their whole length.
-[[nodiscard]] std::optional<LaidBeside> laid_beside(const SessionTab& base, const SessionTab& other, Alignment how);
+[[nodiscard]] std::optional<LaidBeside> laid_beside(const SessionTab& tab, const ComparedSession& other, Alignment how);
 
 // What a user sees of a session and can undo, as plain values: the visible stretch of time, and the choices of what is
 // shown in it and how. Every finished change is one step of the history.
@@ -102,7 +110,7 @@ struct ViewChoices {
   EventFilter filter;                            // drives every panel, total and export; lanes dim the rest
   std::string search;                            // hits are lit on the timeline and listed
   std::map<std::string, std::string> colour_by;  // schema name -> column; absent: the name
-  RowChoices rows;
+  rows::RowChoices rows;
   bool operator==(const ViewChoices&) const = default;
 };
 
@@ -112,22 +120,43 @@ struct ViewState {
   bool operator==(const ViewState&) const = default;
 };
 
-// Back and forward. push() after a finished gesture; a new state drops what was ahead.
-class ViewHistory {
- public:
-  void push(const ViewState& state);
-  [[nodiscard]] bool can_go_back() const noexcept { return position_ > 0; }
-  [[nodiscard]] bool can_go_forward() const noexcept { return position_ + 1 < states_.size(); }
-  const ViewState& back();     // needs can_go_back()
-  const ViewState& forward();  // needs can_go_forward()
-
- private:
-  std::vector<ViewState> states_;
-  std::size_t position_ = 0;
+// All that a user changes of a session and can undo.
+struct EditState {
+  ViewState shown;
+  std::vector<Marker> markers;
+  std::string marker_sets;  // as they are kept
+  bool operator==(const EditState& other) const;
 };
 
+// Back and forward. push() after a finished gesture; a new state drops what was ahead.
+template <typename State>
+class History {
+ public:
+  static constexpr std::size_t kMost = 256;  // a long session must not keep every wheel turn of the day
+
+  void push(const State& state) {
+    if (!states_.empty()) {
+      if (states_[position_] == state) return;
+      states_.resize(position_ + 1);
+    }
+    states_.push_back(state);
+    if (states_.size() > kMost) states_.erase(states_.begin());
+    position_ = states_.size() - 1;
+  }
+  [[nodiscard]] bool can_go_back() const noexcept { return position_ > 0; }
+  [[nodiscard]] bool can_go_forward() const noexcept { return position_ + 1 < states_.size(); }
+  [[nodiscard]] const State* current() const noexcept { return states_.empty() ? nullptr : &states_[position_]; }
+  const State& back() { return states_[--position_]; }     // needs can_go_back()
+  const State& forward() { return states_[++position_]; }  // needs can_go_forward()
+
+ private:
+  std::vector<State> states_;
+  std::size_t position_ = 0;
+};
+using ViewHistory = History<ViewState>;
+using EditHistory = History<EditState>;
+
 class SessionAnalysis;  // app/session/analysis.h
-struct TimelineState;   // app/timeline/frame.h
 
 // recording: also while the capture is paused, taken up again, or ending; `capture` says which.
 enum class LiveState : std::uint8_t { none, connecting, recording, ended, failed };
@@ -164,6 +193,10 @@ struct LookedUpWord {
   std::string meaning;  // where the glossary does not know it; may be empty
 };
 
+// What of the session a panel's numbers are of: all of it, what the timeline shows, or what is selected; always within
+// the filter.
+enum class Scope : std::uint8_t { session, visible, selection };
+
 struct SessionTab {
   std::string title;   // "mlp_fwd"
   std::string device;  // "trn1-07 nc0"
@@ -185,6 +218,7 @@ struct SessionTab {
   int view_pixels = 0;  // width that the timeline drew it in; 0: it did not yet
   ViewChoices choices;
   ViewHistory history;  // of both
+  EditHistory edits;    // of these, the markers and their sets
   AwaitedLanes awaited;
   bool follow = false;  // live: the view follows the newest events
 
@@ -208,35 +242,38 @@ struct SessionTab {
     choices = state.choices;
   }
 
+  std::optional<Scope> scope;  // that the user chose last, in whichever panel: all follow; nothing: each has its own
   std::optional<EventId> selected;
   LaneStep lane_step;                        // where a walk from lane to lane began
   ChosenIn chosen_in = ChosenIn::elsewhere;  // of a selection that is new in this frame
   std::optional<EventId> hovered;
-  std::optional<std::int64_t> cursor_ns;         // time under the pointer, in any panel with a time axis
-  std::string selected_source;                   // "file.py:37": the line lit in the source view
-  std::optional<LookedUpWord> looked_up;         // that the glossary shall explain in the next frame
-  std::vector<EventId> related;                  // lit beside the selected one: its dependencies, a call's event
-  std::shared_ptr<const EventMask> lit;          // all events of the source line that was asked for; may be null
-  std::vector<EventId> also_selected;            // by Ctrl+click, beside the selected one
-  std::string chosen_warning;                    // key of the finding whose box the timeline shows; "": none
-  bool dependency_chain = false;                 // arrows and lists go along the whole chain, not one step
-  std::shared_ptr<const DependencyChain> chain;  // of the selected event, once it is known
+  std::optional<std::int64_t> cursor_ns;   // time under the pointer, in any panel with a time axis
+  std::string selected_source;             // "file.py:37": the line lit in the source view
+  std::optional<std::string> asked_query;  // that the SQL panel shall run in the next frame
+  std::optional<LookedUpWord> looked_up;   // that the glossary shall explain in the next frame
+  std::vector<EventId> related;            // lit beside the selected one: its dependencies, a call's event
+  std::shared_ptr<const EventMask> lit;    // all events of the source line that was asked for; may be null
+  std::vector<EventId> also_selected;      // by Ctrl+click, beside the selected one
+  std::string chosen_warning;              // key of the finding whose box the timeline shows; "": none
+  bool dependency_chain = false;           // arrows and lists go along the whole chain, not one step
+  std::shared_ptr<const analysis::DependencyChain> chain;  // of the selected event, once it is known
   std::optional<EventFilter> region;  // selected beside single events: a box, or all of a name, a line, a layer
-  std::shared_ptr<const ShownOperation> operation;  // marked on the timeline; null: none
-  std::shared_ptr<const ShownPath> marked_path;     // marked on the timeline; null: none
-  std::int64_t first_marker_id = 1;                 // of new markers: tabs on one store have their own
-  std::vector<Marker> markers;                      // by time; changed by put_marker() and remove_marker()
-  std::map<std::string, std::string> retained;      // other values beside the events; changed by keep_value()
-  std::shared_ptr<TimelineState> timeline;          // what only the timeline remembers: scroll, what is collapsed
+  std::shared_ptr<const ShownOperation> operation;    // marked on the timeline; null: none
+  std::shared_ptr<const ShownPath> marked_path;       // marked on the timeline; null: none
+  std::int64_t first_marker_id = 1;                   // of new markers: tabs on one store have their own
+  std::vector<Marker> markers;                        // by time; changed by put_marker() and remove_marker()
+  std::optional<std::int64_t> chosen_marker;          // id of the one that the Markers page tells of
+  std::map<std::string, std::string> retained;        // other values beside the events; changed by keep_value()
+  std::shared_ptr<timeline::TimelineState> timeline;  // what only the timeline remembers: scroll, what is collapsed
 
-  // In a comparison: the other session, below this one, and how its time is laid beside this one's.
-  std::unique_ptr<SessionTab> beside;
+  // In a comparison: the other sessions, and how their times are laid beside this one's. A session has a number: 0 is
+  // the tab's own, those of `beside` follow.
+  std::vector<ComparedSession> beside;
+  std::vector<std::size_t> order = {0};  // numbers of A, the base that the others are set against, B, C ...
+  std::string own_title;                 // of the tab's own session; "": the tab is called so
   Alignment alignment = Alignment::first_activity;
-  std::shared_ptr<const SharedTurns> turns;  // of the loop that both run; empty: of none, null: not known yet
-  std::string turns_error;                   // why not, where looking for it failed
   std::size_t aligned_turn = 0;
-  bool beside_in_progress = false;  // the user last chose something there: panels tell of it
-  bool beside_is_base = false;      // A, what the other is set against, is the one below
+  std::size_t touched = 0;  // number of the session in which the user last chose something: panels tell of it
 
   LiveState live = LiveState::none;
   capture::client::CaptureStatus capture;  // of this frame; empty when the session was opened from a file
@@ -248,18 +285,35 @@ struct SessionTab {
 
 // A tab of the store: what every tab has, whoever shows it. The pool must outlive it.
 void attach(SessionTab& tab, WorkerPool& pool, std::shared_ptr<Store> store, RetainedBeside retained = {});
-// What tells of what the user does with it: the session, or the one below it.
-[[nodiscard]] inline SessionTab& in_progress(SessionTab& tab) noexcept {
-  return tab.beside && tab.beside_in_progress ? *tab.beside : tab;
+// The session of a number, as in SessionTab::order.
+[[nodiscard]] inline SessionTab& compared_session(SessionTab& tab, std::size_t number) noexcept {
+  return number == 0 ? tab : *tab.beside[number - 1].session;
 }
-// Of the session itself, where the tab is named after two.
-[[nodiscard]] std::string own_title(const SessionTab& tab);
+// All sessions of a tab: one, or those of a comparison, A first.
+[[nodiscard]] std::vector<SessionTab*> sessions_of(SessionTab& tab);
+// A and the one at that place of the order change places.
+void exchange_base(SessionTab& tab, std::size_t place);
+// The session of that number, from 1 on, leaves the comparison; those after it get the number before theirs.
+void remove_side(SessionTab& tab, std::size_t number);
+// What tells of what the user does with it: the session, or another one of its comparison.
+[[nodiscard]] inline SessionTab& in_progress(SessionTab& tab) noexcept { return compared_session(tab, tab.touched); }
+// Of the session itself, where the tab is named after several.
+[[nodiscard]] inline const std::string& own_title(const SessionTab& tab) noexcept {
+  return tab.own_title.empty() ? tab.title : tab.own_title;
+}
+// A comparison is called after its sessions: "first : second".
+void name_comparison(SessionTab& tab);
 // Once per frame: the store's newest state, and what was asked for. Returns what could not be written.
 [[nodiscard]] std::vector<std::string> begin_frame(SessionTab& tab);
+
+// Once per frame in which no gesture is under way: what was changed is a step that can be undone.
+void note_edits(SessionTab& tab);
+// Back or forward by one of these steps; says what it did, "" where there was none.
+[[nodiscard]] std::string undo_edit(SessionTab& tab, bool forward);
 
 // Its capture is not over.
 [[nodiscard]] inline bool may_grow(const SessionTab& tab) noexcept {
   return tab.live == LiveState::connecting || tab.live == LiveState::recording;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::session

@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
+#include "capture/system/child_process.h"
 #include "core/base/text.h"
 
-namespace accelscope::app {
+namespace accelscope::app::system {
 
 namespace fs = std::filesystem;
 
@@ -68,11 +70,43 @@ std::vector<NamedPlace> standard_places(const Environment& environment) {
   return places;
 }
 
+bool desktop_reduces_motion(const Environment& environment) {
+  struct Setting {
+    const char* file;
+    std::string_view name, off;
+  };
+  constexpr Setting kSettings[] = {{"gtk-4.0/settings.ini", "gtk-enable-animations", "0"},
+                                   {"gtk-4.0/settings.ini", "gtk-enable-animations", "false"},
+                                   {"gtk-3.0/settings.ini", "gtk-enable-animations", "0"},
+                                   {"gtk-3.0/settings.ini", "gtk-enable-animations", "false"},
+                                   {"kdeglobals", "AnimationDurationFactor", "0"}};
+  std::string base = environment("XDG_CONFIG_HOME");
+  if (base.empty()) base = join_path(home_directory(environment), ".config");
+  return std::ranges::any_of(kSettings, [&](const Setting& setting) {
+    std::ifstream file(fs::path(base) / setting.file);
+    for (std::string line; std::getline(file, line);) {
+      const std::size_t equals = line.find('=');
+      if (equals != std::string::npos && trimmed(std::string_view(line).substr(0, equals)) == setting.name)
+        return trimmed(std::string_view(line).substr(equals + 1)) == setting.off;
+    }
+    return false;
+  });
+}
+
+DesktopSettings desktop_settings(const std::string& gsettings, const std::function<bool()>& cancelled) {
+  const auto is = [&](const char* schema, const char* key, std::string_view value) {
+    const auto answer = capture::system::run_child({gsettings, "get", schema, key}, cancelled);
+    return answer.ok() && answer->exit_code == 0 && trimmed(answer->output).ends_with(value);
+  };
+  return {.reduces_motion = is("org.gnome.desktop.interface", "enable-animations", "false"),
+          .high_contrast = is("org.gnome.desktop.a11y.interface", "high-contrast", "true")};
+}
+
 namespace {
 
-constexpr std::array<std::string_view, 14> kSuffixes = {
-    ".accel",          ".json",    ".json.gz", ".csv",    ".db",  ".sqlite",  ".rocpd",
-    ".perfetto-trace", ".pftrace", ".tracy",   ".pickle", ".rpd", ".hatchet", ".chrome_trace"};
+constexpr std::array<std::string_view, 16> kSuffixes = {
+    ".accel",   ".json",  ".json.gz", ".csv", ".db",      ".sqlite",       ".rocpd", ".perfetto-trace",
+    ".pftrace", ".tracy", ".pickle",  ".rpd", ".hatchet", ".chrome_trace", ".neff",  ".ntff"};
 
 std::int64_t to_unix_s(fs::file_time_type time) {
   const auto since = time - fs::file_time_type::clock::now();
@@ -136,4 +170,4 @@ std::string with_session_suffix(const std::string& path) {
   return fs::path(path).has_extension() ? path : path + ".accel";
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::system

@@ -8,7 +8,7 @@
 
 #include "core/base/result.h"
 
-namespace accelscope::app {
+namespace accelscope::app::system {
 
 // What a file dialog lists: the folders and files of one folder, sorted, and what typed text does to them. Reads the
 // file system once per call, so it runs on a worker. No drawing.
@@ -57,7 +57,18 @@ struct NamedPlace {
   std::string name;
   std::string path;
 };
+// The desktop is set to show no animations, as far as its files of settings tell (GTK, KDE).
+[[nodiscard]] bool desktop_reduces_motion(const Environment& environment);
+
+// What GNOME's settings say; asking them may take long, so it is for a worker.
+struct DesktopSettings {
+  bool reduces_motion = false;
+  bool high_contrast = false;
+};
+// `gsettings`: the program that tells them, its whole path; where it tells nothing, nothing is set.
+[[nodiscard]] DesktopSettings desktop_settings(const std::string& gsettings, const std::function<bool()>& cancelled);
+
 // Where a file dialog starts: home, the working folder, the root (or drives).
 [[nodiscard]] std::vector<NamedPlace> standard_places(const Environment& environment);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::system

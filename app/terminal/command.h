@@ -7,10 +7,8 @@
 
 #include <functional>
 #include <iosfwd>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/base/result.h"
 
@@ -18,7 +16,7 @@ namespace accelscope::command_line {
 class OptionSet;
 }
 
-namespace accelscope::app {
+namespace accelscope::app::terminal {
 
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailed = 1;  // the input or the run
@@ -58,17 +56,4 @@ struct ProgramCommand {
   std::string (*topic)(const std::string& word) = nullptr;  // what `--help WORD` shows; "" if that is nothing
 };
 
-[[nodiscard]] std::span<const ProgramCommand> program_commands();
-
-// The whole program. `arguments` without the program's name.
-int run_program(std::vector<std::string> arguments, const CommandStreams& streams);
-
-// `accelscope [SESSION | FILE | DIR | HOST:PORT]...`. With a dump file, what was open and seen is written there as
-// JSON when the window closes: for tests that drive the window from outside.
-struct ViewerOptions {
-  std::string dump_file;
-  std::string view;  // link to what the first session shows
-};
-int open_viewer(const std::vector<std::string>& targets, const ViewerOptions& options, const CommandRun& run);
-
-}  // namespace accelscope::app
+}  // namespace accelscope::app::terminal

@@ -3,24 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "app/view/marker_sets.h"
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 #include "core/search/filter_mask.h"
-#include "core/search/search.h"
+#include "core/search/hint.h"
 
-namespace accelscope::app {
+namespace accelscope::app::terminal {
 namespace {
 
 std::vector<TrackNumber> named_tracks(const Snapshot& snapshot, const std::string& text) {
   TrackNumber number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size() && snapshot.find_track(number) != nullptr) {
-    return {number};
-  }
+  if (read_number(text, number) && snapshot.find_track(number) != nullptr) return {number};
   const std::string wanted = lower_case(text);
   std::vector<TrackNumber> exact, partial;
   for (const TrackSnapshot& each : snapshot.tracks) {
@@ -38,6 +34,21 @@ std::string some_names(const Snapshot& snapshot) {
     if (!each.lanes.empty() && names.size() < kMost) names.push_back(each.track->name);
   }
   return fmt::format("{}{}", fmt::join(names, ", "), names.size() == kMost ? " ..." : "");
+}
+
+// Of each search by itself, excluded ones aside.
+Result<void> inform_hints(const QueryContext& query, const EventFilter& filter, const CommandRun& run) {
+  const LaneIndices lanes = search::searched_lanes(*query.snapshot);
+  for (const FilterTerm& term : filter.terms) {
+    if (term.excluded) continue;
+    const auto parsed = TRY(search::parse_search(term.search));
+    const auto found = TRY(search::EventSearch::run(query, parsed, lanes));
+    const auto hint = TRY(search::search_hint(query, parsed, lanes, found.total()));
+    if (hint.text.empty()) continue;
+    run.inform(fmt::format("accelscope: --filter {}: {}{}", term.search, hint.text,
+                           hint.instead.empty() ? "" : fmt::format("; try --filter '{}'", hint.instead)));
+  }
+  return {};
 }
 
 // Parents come before what lies below them in no particular order, so it goes on until nothing is added.
@@ -71,7 +82,7 @@ Result<EventFilter> read_filter(const FilterOptions& options, const Store& store
   EventFilter filter;
   const auto snapshot = store.snapshot();
   if (!options.range.empty()) {
-    const auto range = parse_marker_range(options.range, {snapshot->begin_ns, snapshot->end_ns}, store.markers());
+    const auto range = view::parse_marker_range(options.range, {snapshot->begin_ns, snapshot->end_ns}, store.markers());
     if (!range) return Error{fmt::format("--range: {}", range.message())};
     filter.range = *range;
   }
@@ -88,7 +99,7 @@ Result<EventFilter> read_filter(const FilterOptions& options, const Store& store
   for (const std::string& text : options.terms) {
     const bool excluded = text.starts_with('-') || text.starts_with('!');
     const std::string search = excluded ? text.substr(1) : text;
-    const auto parsed = parse_search(search);
+    const auto parsed = search::parse_search(search);
     if (!parsed) return Error{fmt::format("--filter {}: {}", text, parsed.message())};
     if (parsed->terms.empty()) return Error{"--filter: the search is empty; try --filter MATMUL"};
     filter.terms.push_back({search, excluded});
@@ -101,19 +112,20 @@ std::string SessionFilter::text() const {
   return fmt::format("{} of {} events pass the filter", format_count(passing), format_count(all));
 }
 
-Result<SessionFilter> make_filter(const FilterOptions& options, const Store& store) {
+Result<SessionFilter> make_filter(const FilterOptions& options, const Store& store, const CommandRun* run) {
   const auto filter = TRY(read_filter(options, store));
   SessionFilter made;
   made.filter = filter;
   WorkerPool pool;
   TaskControl control;
   const auto snapshot = store.snapshot();
-  auto mask = filter_mask({store, snapshot, pool, control}, filter);
+  auto mask = search::filter_mask({store, snapshot, pool, control}, filter);
   if (!mask) return Error{fmt::format("{}{}", options.terms.empty() ? "" : "--filter: ", mask.message())};
   made.mask = std::move(*mask);
   made.passing = count_passing(*snapshot, made.mask.get());
   made.all = count_passing(*snapshot, nullptr);
+  if (run != nullptr) TRY(inform_hints({store, snapshot, pool, control}, filter, *run));
   return made;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::terminal

@@ -14,7 +14,7 @@ namespace accelscope::command_line {
 class OptionSet;
 }
 
-namespace accelscope::app {
+namespace accelscope::app::terminal {
 
 struct FilterOptions {
   std::vector<std::string> terms;   // searches; one that begins with - or ! excludes what it finds
@@ -38,6 +38,8 @@ struct SessionFilter {
   std::uint64_t passing = 0, all = 0;
   [[nodiscard]] std::string text() const;  // "1,204 of 38,412 events pass"; "" without a filter
 };
-[[nodiscard]] Result<SessionFilter> make_filter(const FilterOptions& options, const Store& store);
+// `run`: where hints on the searches go, as that one found nothing because of its =; null: nowhere.
+[[nodiscard]] Result<SessionFilter> make_filter(const FilterOptions& options, const Store& store,
+                                                const CommandRun* run = nullptr);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::terminal

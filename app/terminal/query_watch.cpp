@@ -5,19 +5,15 @@
 #include <chrono>
 #include <ostream>
 
-namespace accelscope::app {
+namespace accelscope::app::terminal {
 namespace {
 
 constexpr auto kPeriod = std::chrono::milliseconds(100);
 
 }  // namespace
 
-QueryWatch::QueryWatch(TaskControl& control, const Interruptible& interruptible, const CommandRun& run)
-    : control_(control),
-      interruptible_(interruptible),
-      run_(run),
-      shows_progress_(run.shows_progress()),
-      thread_([this] { look(); }) {}
+QueryWatch::QueryWatch(const CommandRun& run)
+    : run_(run), shows_progress_(run.shows_progress()), thread_([this] { look(); }) {}
 
 QueryWatch::~QueryWatch() {
   {
@@ -59,4 +55,4 @@ void QueryWatch::erase_progress() {
   line_shown_ = false;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::terminal

@@ -9,16 +9,17 @@
 #include "app/terminal/terminal.h"
 #include "core/base/worker_pool.h"
 
-namespace accelscope::app {
+namespace accelscope::app::terminal {
 
 class QueryWatch {
  public:
-  // All three must outlive it.
-  QueryWatch(TaskControl& control, const Interruptible& interruptible, const CommandRun& run);
+  explicit QueryWatch(const CommandRun& run);  // which must outlive it
   ~QueryWatch();
   QueryWatch(const QueryWatch&) = delete;
   QueryWatch& operator=(const QueryWatch&) = delete;
 
+  [[nodiscard]] TaskControl& control() noexcept { return control_; }
+  [[nodiscard]] bool interrupted() const noexcept { return control_.cancelled() && interruptible_.interrupted(); }
   // No progress line from here on, because other lines come to the same terminal.
   void hide_progress();
 
@@ -27,8 +28,8 @@ class QueryWatch {
   void print_progress();
   void erase_progress();
 
-  TaskControl& control_;
-  const Interruptible& interruptible_;
+  const Interruptible interruptible_;
+  TaskControl control_;
   const CommandRun& run_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -38,4 +39,4 @@ class QueryWatch {
   std::thread thread_;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::terminal

@@ -1,18 +1,75 @@
 #include "app/terminal/record_arguments.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 
+#include "app/terminal/terminal.h"
 #include "capture/command_line/options.h"
+#include "capture/reach/place.h"
 #include "capture/request/kind.h"
+#include "capture/system/address.h"
+#include "core/base/text.h"
 
-namespace accelscope::app {
+namespace accelscope::app::terminal {
+
+namespace {
+
+// "trn1-07", "ubuntu@trn1-07" and "ubuntu@trn1-07:2222" are reached through ssh; "trn1-07:7420" has an agent.
+[[nodiscard]] std::string place_of_line(std::string_view line) {
+  const bool as_typed = line == "local" || line.find("://") != std::string_view::npos;
+  const bool has_port = line.find(':') != std::string_view::npos;
+  const bool has_user = line.find('@') != std::string_view::npos;
+  return (as_typed || (has_port && !has_user) ? "" : "ssh://") + std::string(line);
+}
+
+Result<void> add_places_of_file(const std::string& path, std::vector<std::string>& places) {
+  std::ifstream file(path);
+  if (!file) return Error{path + ": cannot be read; name a file with a host in each line"};
+  const std::size_t before = places.size();
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    const std::string_view host = trimmed(std::string_view(line).substr(0, line.find('#')));
+    if (host.empty()) continue;
+    const std::string place = place_of_line(host);
+    const auto in_file = [&](std::string_view what) { return Error{fmt::format("{}:{}: {}", path, number, what)}; };
+    if (const auto parsed = capture::reach::parse_place(place); !parsed) return in_file(parsed.message());
+    if (place.starts_with("tls://") || place.find("://") == std::string::npos) {
+      const auto address = place == "local" ? Result<capture::system::Address>(capture::system::Address{})
+                                            : capture::system::parse_address(place);
+      if (!address) return in_file(address.message());
+    }
+    if (std::ranges::find(places, place) != places.end()) return in_file(place + " was named before");
+    places.push_back(place);
+  }
+  if (file.bad()) return Error{path + ": cannot be read to its end"};
+  if (places.size() == before) return Error{path + ": names no host; write one a line"};
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> places_of_text(const std::string& text) {
+  std::vector<std::string> places;
+  for (const std::string& word : capture::request::split_names(text)) {
+    if (word.starts_with('@')) {
+      TRY(add_places_of_file(word.substr(1), places));
+    } else {
+      places.push_back(word);
+    }
+  }
+  return places;
+}
 
 Result<capture::client::CapturePlan> RecordArguments::plan(const std::string& output_path) const {
   capture::client::CapturePlan plan = plan_;
-  plan.places = capture::request::split_names(places_);
+  std::vector<std::string> places = TRY(places_of_text(places_));
+  plan.places = std::move(places);
   if (watch_) plan.mode = capture::wire::StartMode::watch;
   if (take_up_) plan.mode = capture::wire::StartMode::take_up;
   std::vector<capture::request::KindChoice> chosen = TRY(kind_options_.choices(capture::request::split_names(kinds_)));
@@ -34,10 +91,13 @@ Result<capture::client::CapturePlan> RecordArguments::plan(const std::string& ou
   return plan;
 }
 
-void RecordArguments::declare_request(command_line::OptionSet& options) {
+void RecordArguments::declare_request(command_line::OptionSet& options, std::string_view own) {
   capture::request::CaptureRequest& request = plan_.request;
   options.add_option("--kind", kinds_, "What to capture, such as program,simulate");
-  kind_options_.declare(options, capture::request::declared_kinds(), capture::request::KindOptions::Help::left_out);
+  std::vector<capture::request::KindFacts> kinds = capture::request::declared_kinds();
+  for (capture::request::KindFacts& kind : kinds)
+    std::erase_if(kind.options, [own](const auto& option) { return option.name == own; });
+  kind_options_.declare(options, kinds, capture::request::KindOptions::Help::left_out);
   options.add_option("--name", request.name, "Of the capture");
   options.add_flag("--paused", request.paused, "Begin paused");
   options.add_option("--duration", request.duration_seconds, "Stop after so many seconds").positive();
@@ -55,14 +115,35 @@ void RecordArguments::declare_request(command_line::OptionSet& options) {
   options.add_option("PROGRAM", program_, "Program and its arguments, after --");
 }
 
-void RecordArguments::declare(command_line::OptionSet& options) {
-  options.add_option("PLACE", places_, "local, HOST:PORT or ssh://HOST; several with commas").required();
+void RecordArguments::declare(command_line::OptionSet& options, std::string_view own) {
+  options.add_option("PLACE", places_, "local, HOST:PORT or ssh://HOST; several with commas, or @FILE with one a line")
+      .required();
   const command_line::Option watch = options.add_flag("--watch", watch_, "See a capture that another viewer controls");
   options.add_flag("--take-up", take_up_, "Go on with a capture that the agent holds").excludes(watch);
   options.add_option("--capture", plan_.capture_id, "Which one to watch or take up; else the running one");
   options.add_option("--token-file", plan_.token_file, "File with the agent's token");
   options.add_option("--ssh-config", plan_.ssh_config_file, "ssh's configuration, in place of its own");
-  declare_request(options);
+  options.add_option("--ssh-identity", plan_.ssh_identity_file, "File with the private key for ssh");
+  declare_request(options, own);
 }
 
-}  // namespace accelscope::app
+void run_program_by_default(capture::client::CapturePlan& plan) {
+  capture::request::CaptureRequest& request = plan.request;
+  const bool runs = !request.program.empty() || !request.script.empty();
+  if (runs && request.kinds.empty() && plan.mode == capture::wire::StartMode::begin) request.kinds = {{"program", {}}};
+}
+
+std::optional<std::string> ask_on_terminal(const capture::client::CaptureQuestion& question, std::ostream& err) {
+  err << terminal::erase_line << question.title << '\n' << question.text << '\n' << std::flush;
+  if (question.kind == capture::client::CaptureQuestion::Kind::secret) {
+    char* typed = ::getpass("> ");
+    return typed == nullptr ? std::nullopt : std::optional<std::string>(typed);
+  }
+  err << (question.kind == capture::client::CaptureQuestion::Kind::yes_no ? "[y/n] " : "> ") << std::flush;
+  std::string line;
+  if (!std::getline(std::cin, line)) return {};
+  if (question.kind == capture::client::CaptureQuestion::Kind::text) return line;
+  return line == "y" || line == "yes" ? std::optional<std::string>("yes") : std::nullopt;
+}
+
+}  // namespace accelscope::app::terminal

@@ -8,19 +8,21 @@
 #include <optional>
 #include <ostream>
 
+#include "app/output/output_file.h"
 #include "app/terminal/terminal.h"
 #include "app/workspace/headline.h"
+#include "capture/command_line/options.h"
 #include "capture/wire/messages.h"
 #include "core/base/format.h"
 #include "core/base/own_files.h"
 
-namespace accelscope::app {
+namespace accelscope::app::terminal {
 namespace {
 
 constexpr auto kProgressPeriod = std::chrono::milliseconds(200);
 
-void print_progress(std::ostream& err, const BackgroundJob& job) {
-  const std::string progress = progress_text(job.progress());
+void print_progress(std::ostream& err, const session::BackgroundJob& job) {
+  const std::string progress = session::progress_text(job.progress());
   err << erase_line << job.title() << (progress.empty() ? "" : "  ") << progress << std::flush;
 }
 
@@ -41,11 +43,11 @@ void inform_what_is_missing(const Snapshot& snapshot, const InputPaths& inputs, 
 
 }  // namespace
 
-Result<void> with_progress(const std::string& title, const CommandRun& run, const BackgroundJob::Work& work) {
+Result<void> with_progress(const std::string& title, const CommandRun& run, const session::BackgroundJob::Work& work) {
   const Interruptible interruptible;
   std::mutex mutex;
   std::condition_variable finished;
-  BackgroundJob job(title, work, [&] {
+  session::BackgroundJob job(title, work, [&] {
     const std::scoped_lock lock(mutex);
     finished.notify_all();
   });
@@ -59,14 +61,18 @@ Result<void> with_progress(const std::string& title, const CommandRun& run, cons
   return job.finish();
 }
 
-Result<OpenedSession> open_input(const std::vector<std::string>& paths, const OpenSessionOptions& options,
-                                 const CommandRun& run, bool reports_quality) {
+namespace {
+
+Result<workspace::OpenedSession> open_files(
+    const std::vector<std::string>& paths,
+    const std::function<std::vector<capture::sources::RecognisedFile>(const std::vector<std::string>&)>& recognise,
+    const workspace::OpenSessionOptions& options, const CommandRun& run, bool reports_quality) {
   OutputAccess::narrow_to(paths);
   const InputPaths inputs = TRY(InputPaths::read(paths));
-  std::optional<Result<OpenedSession>> session;
+  std::optional<Result<workspace::OpenedSession>> session;
   const std::string what = paths.size() == 1 ? paths.front() : fmt::format("{} files", paths.size());
-  const Result<void> done = with_progress("Reading " + what, run, [&](JobControl& control) -> Result<void> {
-    session.emplace(load_session(inputs.paths(), options, control));
+  const Result<void> done = with_progress("Reading " + what, run, [&](session::JobControl& control) -> Result<void> {
+    session.emplace(workspace::load_session(recognise(inputs.paths()), options, control));
     return {};
   });
   if (!done) return done.error();
@@ -77,12 +83,45 @@ Result<OpenedSession> open_input(const std::vector<std::string>& paths, const Op
   return std::move(*session);
 }
 
+}  // namespace
+
+Result<workspace::OpenedSession> open_input(const std::vector<std::string>& paths,
+                                            const workspace::OpenSessionOptions& options, const CommandRun& run,
+                                            bool reports_quality) {
+  return open_files(
+      paths, [](const std::vector<std::string>& files) { return capture::sources::recognise(files); }, options, run,
+      reports_quality);
+}
+
+Result<workspace::OpenedSession> open_recognised(const capture::sources::RecognisedFile& file,
+                                                 const workspace::OpenSessionOptions& options, const CommandRun& run) {
+  return open_files(
+      {file.path}, [&](const auto&) { return std::vector{file}; }, options, run, false);
+}
+
+void declare_source_roots(command_line::OptionSet& options, workspace::OpenSessionOptions& input) {
+  options
+      .add_option("--nki-source-root,--framework-source-root", input.source_roots,
+                  "Folder in which named source files are looked for")
+      .repeats();
+}
+
+int write_answer(const std::string& path, bool is_data, const CommandRun& run,
+                 const std::function<void(std::ostream& out)>& write) {
+  const auto output = output::OutputFile::open(path.empty() ? std::string(output::kStandardOutput) : path,
+                                               is_data ? run.data_out() : run.streams.out);
+  if (!output) return run.fail(output.message());
+  write((*output)->stream());
+  const Result<void> finished = (*output)->finish();
+  return finished ? kExitDone : run.fail(finished.message());
+}
+
 Result<void> save_session(Store& store, const std::string& path, const CommandRun& run) {
-  return with_progress("Saving " + path, run, [&](JobControl& control) {
+  return with_progress("Saving " + path, run, [&](session::JobControl& control) {
     WorkerPool pool;
-    keep_headline(store, pool);
+    workspace::keep_headline(store, pool);
     return store.save(path, [&](std::uint64_t done, std::uint64_t total) { return control.report(done, total); });
   });
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::terminal

@@ -3,33 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <vector>
 
 #include "core/base/file_system.h"
-#include "core/base/format.h"
+#include "core/base/json.h"
 
-namespace accelscope::app {
+namespace accelscope::app::terminal {
 namespace {
 
 constexpr int kQuietFrames = 2;  // of the three that a window draws after an input: this asks for none of its own
 
-[[nodiscard]] std::string widgets_json(const render::Ui& ui) {
-  std::vector<std::string> entries;
-  for (const auto& [name, rect] : ui.widgets()) {
-    entries.push_back(
-        fmt::format("{}:[{:.0f},{:.0f},{:.0f},{:.0f}]", json_quote(name), rect.x0, rect.y0, rect.x1, rect.y1));
-  }
-  std::ranges::sort(entries);  // one order, whatever the table's
-  return fmt::format("{{{}}}", fmt::join(entries, ","));
-}
-
-[[nodiscard]] std::string texts_json(const render::Ui& ui) {
-  std::vector<std::string> texts;
-  for (const render::VisibleText& shown : ui.texts()) texts.push_back(json_quote(shown.text));
-  return fmt::format("[{}]", fmt::join(texts, ","));
+void add_widgets(JsonWriter& json, const render::Ui& ui) {
+  std::vector<std::pair<std::string, render::Rect>> widgets(ui.widgets().begin(), ui.widgets().end());
+  std::ranges::sort(widgets, {}, [](const auto& each) { return each.first; });  // one order, whatever the table's
+  json.key("widgets").begin_object();
+  for (const auto& [name, rect] : widgets)
+    json.array(name, std::array{rect.x0, rect.y0, rect.x1, rect.y1}, [&](float side) { json.value(std::lrint(side)); });
+  json.end();
 }
 
 // A reader never sees half of it. It is of this moment alone: nothing waits for the disk.
@@ -68,12 +62,14 @@ void StateFile::frame(render::Ui& ui) {
   const bool settled = app_.settled() && quiet_frames_ >= kQuietFrames && state == state_;
   state_ = std::move(state);
   if (!settled) ui.request_frame_after(0.01);  // the file must come to say that it has
-  std::string text = fmt::format(
-      "{{\"settled\":{},\"clicks\":{},\"keys\":{},\"notches\":{:.0f},\"widgets\":{},\"texts\":{},\"state\":{}}}\n",
-      settled, clicks_, keys_, notches_, widgets_json(ui), texts_json(ui), state_);
+  JsonWriter json;
+  json.begin_object("settled", settled, "clicks", clicks_, "keys", keys_, "notches", std::lrint(notches_));
+  add_widgets(json, ui);
+  json.array("texts", ui.texts(), [&](const render::VisibleText& shown) { json.value(shown.text); });
+  std::string text = json.add("state", JsonValue::raw(state_)).done() + '\n';
   if (text == last_) return;
   written_ = write_state(path_, text);
   last_ = std::move(text);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::terminal

@@ -8,11 +8,11 @@
 
 #include "app/frame/app.h"
 
-namespace accelscope::app {
+namespace accelscope::app::terminal {
 
 class StateFile final : public render::FrameClient {
  public:
-  StateFile(App& app, std::string path) : app_(app), path_(std::move(path)) {}
+  StateFile(frame::App& app, std::string path) : app_(app), path_(std::move(path)) {}
 
   void frame(render::Ui& ui) override;
   void files_dropped(const std::vector<std::string>& paths) override { app_.files_dropped(paths); }
@@ -28,7 +28,7 @@ class StateFile final : public render::FrameClient {
  private:
   void count(const render::Input& input);
 
-  App& app_;
+  frame::App& app_;
   render::Input before_;
   int clicks_ = 0;
   int keys_ = 0;
@@ -40,4 +40,4 @@ class StateFile final : public render::FrameClient {
   Result<void> written_;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::terminal

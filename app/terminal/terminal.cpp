@@ -21,9 +21,26 @@
 #include <unistd.h>
 #endif
 
-namespace accelscope::app {
+namespace accelscope::app::terminal {
 
 namespace fs = std::filesystem;
+
+int CommandRun::fail(const std::string& message) const {
+  streams.err << "accelscope: " << message << '\n';
+  return kExitFailed;
+}
+
+int CommandRun::fail_usage(const std::string& command, const std::string& message) const {
+  const std::string help = command.empty() ? "accelscope --help" : fmt::format("accelscope {} --help", command);
+  streams.err << "accelscope: " << message << "; try " << help << '\n';
+  return kExitUsage;
+}
+
+std::ostream& CommandRun::data_out() const { return streams.out_is_terminal ? streams.out : exact_stream(streams.out); }
+
+void CommandRun::inform(const std::string& line) const {
+  if (!quiet) streams.err << line << '\n';
+}
 
 bool is_terminal(std::FILE* stream) noexcept {
 #if defined(_WIN32)
@@ -187,4 +204,4 @@ Result<void> check_source_roots(const std::vector<std::string>& folders) {
   return {};
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::terminal

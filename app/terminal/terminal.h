@@ -13,7 +13,7 @@
 #include "core/base/own_files.h"
 #include "core/base/result.h"
 
-namespace accelscope::app {
+namespace accelscope::app::terminal {
 
 // Back to the line's beginning, and nothing left of it: the one control that commands themselves send, past what cleans
 // their text (core/base/text.h).
@@ -77,4 +77,4 @@ class FileTarget {
 // The folders of --source-root: a mistyped one would only be missed later.
 [[nodiscard]] Result<void> check_source_roots(const std::vector<std::string>& folders);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::terminal

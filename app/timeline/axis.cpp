@@ -4,7 +4,7 @@
 #include "app/session/analysis.h"
 #include "app/timeline/frame.h"
 
-namespace accelscope::app {
+namespace accelscope::app::timeline {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -17,12 +17,13 @@ constexpr float kHitTick = 5;  // units: height of what marks search hits and li
 
 [[nodiscard]] std::string idle_text(double ns) { return format_duration(ns) + " idle"; }
 
-[[nodiscard]] FoldedAxis axis_of(const TimelineFrame& frame, const Rect& canvas) {
+[[nodiscard]] content::FoldedAxis axis_of(const TimelineFrame& frame, const Rect& canvas) {
   std::vector<TimeRange> gaps;  // of a capture they are folded when it has ended: until then everything moves
-  if (frame.tab.analysis && frame.tab.live != LiveState::recording) {
+  if (frame.tab.analysis && frame.tab.live != session::LiveState::recording) {
     if (const auto activity = frame.tab.analysis->activity()) gaps = activity->gaps;
   }
-  const auto idle = stretches_to_fold(frame.session.begin_ns, frame.session.end_ns, frame.tab.first_shown, gaps);
+  const auto idle =
+      content::stretches_to_fold(frame.session.begin_ns, frame.session.end_ns, frame.tab.first_shown, gaps);
   return {frame.session.begin_ns, frame.session.end_ns, std::max(1, static_cast<int>(canvas.width())), idle,
           [&](double ns) {
             return static_cast<int>(
@@ -32,7 +33,7 @@ constexpr float kHitTick = 5;  // units: height of what marks search hits and li
 
 void renew(TimelineFrame& frame, const Rect& canvas) {
   Overview& overview = frame.state.overview;
-  FoldedAxis axis = axis_of(frame, canvas);
+  content::FoldedAxis axis = axis_of(frame, canvas);
   const bool moved = axis != overview.axis;
   const bool resized = overview.axis.parts().empty() || axis.parts().back().x1 != overview.axis.parts().back().x1 ||
                        axis.parts().size() != overview.axis.parts().size();
@@ -55,7 +56,7 @@ void renew(TimelineFrame& frame, const Rect& canvas) {
   std::size_t budget = kLanesPerFrame;
   while (overview.next_band < overview.bands.size() && budget > 0) {
     SummaryBuilder& band = overview.bands[overview.next_band];
-    const FoldedAxis::Part& part = parts[overview.next_band % parts.size()];
+    const content::FoldedAxis::Part& part = parts[overview.next_band % parts.size()];
     if (part.folded) {
       ++overview.next_band;
       continue;
@@ -65,7 +66,7 @@ void renew(TimelineFrame& frame, const Rect& canvas) {
         frame.snapshot, frame.state.windows, frame.state.crew,
         [&](std::uint32_t lane) { return shade_of(frame, lane); }, budget);
     // While windows are missing the band is drawn from leaves and made again in the next frames.
-    const bool whole = !band.busy() && (band.strip().complete || frame.tab.live == LiveState::recording);
+    const bool whole = !band.busy() && (band.strip().complete || frame.tab.live == session::LiveState::recording);
     if (!whole) break;
     ++overview.next_band;
   }
@@ -83,7 +84,7 @@ void renew(TimelineFrame& frame, const Rect& canvas) {
 
 // A line along the critical path, pixel by pixel: it may have more parts than there are.
 void paint_path(TimelineFrame& frame, const Rect& canvas) {
-  const ShownPath* path = frame.tab.marked_path.get();
+  const session::ShownPath* path = frame.tab.marked_path.get();
   if (path == nullptr) return;
   Ui& ui = frame.ui;
   const Pixel colour = ui.colour(Colour::accent);
@@ -150,7 +151,7 @@ void paint_bands(TimelineFrame& frame, const Rect& canvas) {
   paint_path(frame, canvas);
   paint_ticks(lit, Colour::accent);
   paint_ticks(found, Colour::text1);
-  for (const FoldedAxis::Part& part : parts) {
+  for (const content::FoldedAxis::Part& part : parts) {
     if (!part.folded) continue;
     const Rect stub{canvas.x0 + static_cast<float>(part.x0), canvas.y0, canvas.x0 + static_cast<float>(part.x1),
                     canvas.y1};
@@ -168,20 +169,22 @@ void paint_incidents(TimelineFrame& frame, const Rect& canvas) {
   if (!frame.state.incidents) return;
   Ui& ui = frame.ui;
   std::map<float, Alert> gravest;  // by pixel
-  for (const Incident& incident : frame.state.incidents->list) {
+  for (const analysis::Incident& incident : frame.state.incidents->list) {
     Alert& kind = gravest[std::floor(overview_x(frame, canvas, static_cast<double>(incident.begin_ns)))];
     kind = std::max(kind, incident.alert);
   }
   for (const auto& [x, kind] : gravest) {
-    const Colour colour = kind == Alert::error ? Colour::error : Colour::warning_line;
-    fill(ui, {x, canvas.y0, x + ui.px(2), canvas.y0 + ui.px(kHitTick)}, ui.colour(colour));
+    const bool error = kind == Alert::error;  // twice as tall: the colour alone does not tell
+    fill(ui, {x, canvas.y0, x + ui.px(2), canvas.y0 + ui.px(error ? 2 * kHitTick : kHitTick)},
+         ui.colour(error ? Colour::error : Colour::warning_line));
   }
 }
 
 void move_brush(TimelineFrame& frame, const Rect& canvas) {
   TimelineState& state = frame.state;
   Ui& ui = frame.ui;
-  const Interaction touch = interact(ui, frame.name("overview"), canvas);
+  const Interaction touch = interact(ui, frame.name("overview"), canvas,
+                                     {.keys = FocusStopKind::pointer, .label = "Overview of the whole session"});
   const float mouse = ui.input().mouse.x;
   const float left = overview_x(frame, canvas, frame.tab.view.begin_ns);
   const float right = overview_x(frame, canvas, frame.tab.view.end_ns);
@@ -192,25 +195,25 @@ void move_brush(TimelineFrame& frame, const Rect& canvas) {
     state.pressed_ns = overview_ns(frame, canvas, mouse);
   }
   if (touch.double_clicked) {
-    move_view(frame.tab, state, fitted(frame.session.begin_ns, frame.session.end_ns, frame.session, 0.01));
+    move_view(frame.tab, state, view::fitted(frame.session.begin_ns, frame.session.end_ns, frame.session, 0.01));
     finish_move(frame.tab, state);
     state.gesture = Gesture::none;
     return;
   }
   if (state.gesture == Gesture::brush) {
     const double by = overview_ns(frame, canvas, mouse) - overview_ns(frame, canvas, state.last_mouse.x);
-    if (by != 0) move_view(frame.tab, state, panned(frame.tab.view, by, frame.session));
+    if (by != 0) move_view(frame.tab, state, view::panned(frame.tab.view, by, frame.session));
     state.last_mouse = ui.input().mouse;
   } else if (state.gesture == Gesture::brush_new && std::abs(mouse - state.pressed_at.x) > ui.px(4)) {
     const double at = overview_ns(frame, canvas, std::clamp(mouse, canvas.x0, canvas.x1));
     move_view(frame.tab, state,
-              fitted(std::min(at, state.pressed_ns), std::max(at, state.pressed_ns), frame.session, 0));
+              view::fitted(std::min(at, state.pressed_ns), std::max(at, state.pressed_ns), frame.session, 0));
   }
   const bool released = !ui.input().down(MouseButton::left);
   if (released && (state.gesture == Gesture::brush || state.gesture == Gesture::brush_new)) {
     if (state.gesture == Gesture::brush_new && std::abs(mouse - state.pressed_at.x) <= ui.px(4)) {
       const double by = state.pressed_ns - (frame.tab.view.begin_ns + frame.tab.view.end_ns) / 2;
-      move_view(frame.tab, state, panned(frame.tab.view, by, frame.session));
+      move_view(frame.tab, state, view::panned(frame.tab.view, by, frame.session));
     }
     finish_move(frame.tab, state);
     state.gesture = Gesture::none;
@@ -240,7 +243,7 @@ void paint_brush(TimelineFrame& frame, const Rect& canvas) {
 }
 
 void draw_follow_button(TimelineFrame& frame) {
-  if (frame.tab.live != LiveState::recording) return;
+  if (frame.tab.live != session::LiveState::recording) return;
   Ui& ui = frame.ui;
   const Rect label = frame.label(frame.markers);
   const ButtonOptions options{.label = frame.tab.follow ? "Following" : "Follow",
@@ -308,4 +311,4 @@ void draw_ruler(TimelineFrame& frame) {
   draw_follow_button(frame);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::timeline

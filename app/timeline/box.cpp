@@ -1,6 +1,6 @@
 #include "app/timeline/frame.h"
 
-namespace accelscope::app {
+namespace accelscope::app::timeline {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -39,7 +39,7 @@ constexpr float kHandleReach = 5;  // units from a side within which it is taken
 }
 
 [[nodiscard]] std::vector<TrackNumber> tracks_between(const TimelineFrame& frame, std::size_t a, std::size_t b) {
-  const std::vector<TimelineRow>& rows = frame.state.rows;
+  const std::vector<rows::TimelineRow>& rows = frame.state.rows;
   std::set<TrackNumber> tracks;
   for (std::size_t i = std::min(a, b); i <= std::max(a, b) && i < rows.size(); ++i)
     tracks.merge(tracks_of(frame, rows[i]));
@@ -60,7 +60,7 @@ constexpr float kHandleReach = 5;  // units from a side within which it is taken
 
 [[nodiscard]] std::optional<Rect> box_rect(const TimelineFrame& frame) {
   const std::optional<EventFilter>& region = frame.tab.region;
-  if (!region || !region->range || !region->terms.empty()) return {};
+  if (!has_box(frame.tab)) return {};
   Rect box{frame.x(static_cast<double>(region->range->begin_ns)), frame.rows.y0,
            frame.x(static_cast<double>(region->range->end_ns)), frame.rows.y1};
   if (region->tracks.empty()) return box;
@@ -71,6 +71,46 @@ constexpr float kHandleReach = 5;  // units from a side within which it is taken
   box.y1 = rows->first < frame.state.pinned_rows ? std::max(bottom, frame.pinned.y1) : bottom;
   return box;
 }
+
+// Where keys begin a box: at the selected event, else in the middle of the view and in the first row that has lanes.
+struct BoxCorner {
+  double ns = 0;
+  std::size_t row = 0;
+};
+struct FirstBox {
+  BoxCorner corner;
+  double end_ns = 0;  // the opposite corner's
+};
+[[nodiscard]] FirstBox first_box(const TimelineFrame& frame) {
+  const auto rows_count = frame.state.rows.size();
+  const EventRecord* event = frame.tab.selected ? frame.tab.events->find(*frame.tab.selected) : nullptr;
+  const LaneSnapshot* lane = event != nullptr ? frame.snapshot.find_lane(lane_of(event->id)) : nullptr;
+  const double middle = (frame.view.begin_ns + frame.view.end_ns) / 2;
+  FirstBox box{{middle}, middle};
+  if (event != nullptr) box = {{static_cast<double>(event->begin_ns)}, static_cast<double>(event->end_ns)};
+  BoxCorner& corner = box.corner;
+  while (corner.row < rows_count) {
+    const std::set<TrackNumber> tracks = tracks_of(frame, frame.state.rows[corner.row]);
+    if (lane != nullptr ? tracks.contains(lane->track) : !tracks.empty()) break;
+    ++corner.row;
+  }
+  corner.row = corner.row == rows_count ? 0 : corner.row;
+  return box;
+}
+
+// Scrolls and pans until the corner that keys move is seen.
+void show_corner(TimelineFrame& frame, const BoxCorner& corner) {
+  TimelineState& state = frame.state;
+  if (corner.row >= state.pinned_rows) {
+    const float top = top_of(frame, corner.row), bottom = top + frame.ui.px(state.rows[corner.row].height);
+    if (top < frame.scrolled.y0) state.scroll -= frame.scrolled.y0 - top;
+    if (bottom > frame.scrolled.y1) state.scroll += bottom - frame.scrolled.y1;
+  }
+  const session::ViewRange seen = view::with_in_sight(frame.tab.view, corner.ns, corner.ns, frame.session);
+  if (seen != frame.tab.view) frame.tab.show(seen);
+}
+
+constexpr double kBoxKeyStep = 12;  // units of width
 
 struct Handle {
   bool left = false, right = false, top = false, bottom = false;
@@ -167,7 +207,7 @@ double snapped_ns(TimelineFrame& frame, Point at) {
 
 // Measuring between two selected events: a bracket over the time between them, with its exact length.
 
-std::optional<Gap> gap_between(SessionTab& tab, EventId one, EventId other) {
+std::optional<Gap> gap_between(session::SessionTab& tab, EventId one, EventId other) {
   const EventRecord* first = tab.events->find(one);
   const EventRecord* second = tab.events->find(other);
   if (first == nullptr || second == nullptr) return {};
@@ -175,7 +215,7 @@ std::optional<Gap> gap_between(SessionTab& tab, EventId one, EventId other) {
   return Gap{*first, *second};
 }
 
-std::optional<Gap> selected_gap(SessionTab& tab) {
+std::optional<Gap> selected_gap(session::SessionTab& tab) {
   if (!tab.selected || tab.also_selected.size() != 1) return {};
   return gap_between(tab, *tab.selected, tab.also_selected.front());
 }
@@ -218,9 +258,9 @@ void draw_gap(TimelineFrame& frame) {
 
 // The box of lanes and time: drawn with B or Ctrl and a drag, or along the ruler with Shift; resized by its handles.
 
-std::set<TrackNumber> tracks_of(const TimelineFrame& frame, const TimelineRow& row) {
+std::set<TrackNumber> tracks_of(const TimelineFrame& frame, const rows::TimelineRow& row) {
   std::set<TrackNumber> tracks;
-  const bool holds_rows = row.kind == RowKind::group || row.kind == RowKind::bundle;
+  const bool holds_rows = row.kind == rows::RowKind::group || row.kind == rows::RowKind::bundle;
   if (holds_rows && row.open) return tracks;  // its rows speak for themselves
   if (row.track != nullptr) tracks.insert(row.track->number);
   for (const std::uint32_t lane : row.lanes) tracks.insert(frame.snapshot.lanes[lane].track);
@@ -260,7 +300,7 @@ bool take_box_handle(TimelineFrame& frame) {
 
 void drag_box(TimelineFrame& frame) {
   TimelineState& state = frame.state;
-  SessionTab& tab = frame.tab;
+  session::SessionTab& tab = frame.tab;
   const Point mouse = frame.ui.input().mouse;
   if (mouse.x == state.pressed_at.x && mouse.y == state.pressed_at.y && tab.region) {
     if (!frame.ui.input().down(MouseButton::left)) state.gesture = Gesture::none;
@@ -285,6 +325,54 @@ void drag_box(TimelineFrame& frame) {
   state.snapped.reset();
   state.box_armed = false;
   state.region_made = tab.region.has_value();
+}
+
+bool has_box(const session::SessionTab& tab) { return tab.region && tab.region->range && tab.region->terms.empty(); }
+
+// One corner stays: that from which it was drawn, else its begin and first row.
+void extend_box(TimelineFrame& frame) {
+  TimelineState& state = frame.state;
+  session::SessionTab& tab = frame.tab;
+  const BoxStep step = std::exchange(state.box_step, {});
+  if ((step.across == 0 && step.along == 0) || state.rows.empty()) return;
+  const FirstBox first = first_box(frame);
+  BoxCorner corner{first.end_ns, first.corner.row};
+  const bool grows = has_box(tab);
+  const auto rows = grows ? rows_of(frame, *tab.region) : std::nullopt;
+  if (!grows) {
+    state.box = {.anchor_ns = first.corner.ns, .anchor_row = first.corner.row};
+  } else {
+    const auto begin = static_cast<double>(tab.region->range->begin_ns);
+    const auto end = static_cast<double>(tab.region->range->end_ns);
+    state.box.anchor_ns = std::round(state.box.anchor_ns);
+    if (state.box.anchor_ns != begin && state.box.anchor_ns != end) state.box.anchor_ns = begin;
+    corner.ns = state.box.anchor_ns == begin ? end : begin;
+    if (rows) {
+      if (state.box.anchor_row != rows->first && state.box.anchor_row != rows->second)
+        state.box.anchor_row = rows->first;
+      corner.row = state.box.anchor_row == rows->first ? rows->second : rows->first;
+    }
+  }
+  const double width = kBoxKeyStep * static_cast<double>(frame.ui.scale()) * frame.view.ns_per_pixel();
+  corner.ns = std::clamp(corner.ns + step.across * std::max(1.0, std::round(width)), frame.session.begin_ns,
+                         frame.session.end_ns);
+  EventFilter region;
+  const auto from = whole_time(std::round(std::min(corner.ns, state.box.anchor_ns)));
+  region.range = {from, std::max(whole_time(std::round(std::max(corner.ns, state.box.anchor_ns))), from + 1)};
+  if (!grows || rows) {  // else it is a stretch over all lanes
+    for (std::size_t next = corner.row; step.along != 0;) {
+      if (step.along < 0 ? next == 0 : next + 1 == state.rows.size()) break;
+      next = step.along < 0 ? next - 1 : next + 1;
+      if (tracks_of(frame, state.rows[next]).empty()) continue;  // the head of an open group
+      corner.row = next;
+      break;
+    }
+    region.tracks = tracks_between(frame, state.box.anchor_row, corner.row);
+  }
+  tab.region = std::move(region);
+  state.region_made = true;
+  show_corner(frame, corner);
+  frame.ui.request_frame();
 }
 
 bool over_box(const TimelineFrame& frame, Point at) {
@@ -323,4 +411,4 @@ void draw_box(TimelineFrame& frame) {
     set_cursor(handle.top || handle.bottom ? Cursor::move : Cursor::resize_horizontal);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::timeline

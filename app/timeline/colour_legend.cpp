@@ -5,7 +5,7 @@
 #include "app/view/colour_choices.h"
 #include "core/names/short_names.h"
 
-namespace accelscope::app {
+namespace accelscope::app::timeline {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -27,7 +27,7 @@ constexpr float kRowHeight = 22, kHead = 24;
 [[nodiscard]] std::string chosen_text(const TimelineFrame& frame) {
   std::string text;
   for (const auto& [table, column] : frame.tab.choices.colour_by) {
-    text += (text.empty() ? "" : "\n") + table + " by " + colour_title(frame.snapshot, table, column);
+    text += (text.empty() ? "" : "\n") + table + " by " + view::colour_title(frame.snapshot, table, column);
   }
   return text.empty() ? "Every event has the colour of its name." : text;
 }
@@ -61,21 +61,21 @@ void draw_choice(TimelineFrame& frame, Rect row, const std::vector<std::string>&
     legend.rows = {};
   }
   row.cut_left(ui.px(8));
-  const std::string column = colour_column(frame.snapshot, frame.tab.choices, legend.table);
-  if (column != kByName) {
+  const std::string column = view::colour_column(frame.snapshot, frame.tab.choices, legend.table);
+  if (column != view::kByName) {
     if (link(ui, "colours.by_name", row.cut_right(link_width(ui, "By name")), "By name")) {
-      choose_colour(frame.tab, legend.table, std::string(kByName));
+      view::choose_colour(frame.tab, legend.table, std::string(view::kByName));
     }
     row.cut_right(ui.px(8));
   }
   if (const auto wanted = colour_menu(ui, "colours.column", row, frame.tab, legend.table)) {
-    choose_colour(frame.tab, legend.table, *wanted);
+    view::choose_colour(frame.tab, legend.table, *wanted);
   }
 }
 
-[[nodiscard]] TableCell cell_of(const ColourTable& table, const ColourValue& value, std::size_t column,
-                                ValueState state) {
-  const Colour colour = state == ValueState::hidden || value.missing ? Colour::text3 : Colour::text1;
+[[nodiscard]] TableCell cell_of(const colour::ColourTable& table, const colour::ColourValue& value, std::size_t column,
+                                view::ValueState state) {
+  const Colour colour = state == view::ValueState::hidden || value.missing ? Colour::text3 : Colour::text1;
   if (column == 0) return {.text = value.text, .colour = colour, .swatch = opaque(value.colour)};
   if (column == 1) return {.text = format_count(value.events), .colour = Colour::text2};
   const double share = table.ns > 0 ? static_cast<double>(value.ns) / static_cast<double>(table.ns) : 0;
@@ -84,41 +84,43 @@ void draw_choice(TimelineFrame& frame, Rect row, const std::vector<std::string>&
   return {.text = text, .colour = Colour::text2, .bar = share, .bar_colour = opaque(value.colour)};
 }
 
-void draw_values(TimelineFrame& frame, const Rect& area, const ColourTable& listed) {
+void draw_values(TimelineFrame& frame, const Rect& area, const colour::ColourTable& listed) {
   Ui& ui = frame.ui;
   ColourLegend& legend = frame.state.legend;
   const std::array<TableColumn, 3> columns = {
-      {{.title = colour_title(frame.snapshot, listed.table, listed.column), .sortable = false},
+      {{.title = view::colour_title(frame.snapshot, listed.table, listed.column), .sortable = false},
        {.title = "Events", .width = 76, .align = Align::right, .sortable = false},
        {.title = "Time", .width = 116, .sortable = false, .tooltip = "Share of the summed durations of the table."}}};
   const EventFilter& filter = frame.tab.choices.filter;
   TableOptions options;
   options.row_height = kRowHeight;
   options.head_height = kHead;
-  options.selected = [&](std::size_t row) { return state_of(filter, listed, listed.values[row]) == ValueState::only; };
+  options.selected = [&](std::size_t row) {
+    return view::state_of(filter, listed, listed.values[row]) == view::ValueState::only;
+  };
   const TableResult result = table(
       ui, "colours.values", area, columns, listed.values.size(),
       [&](std::size_t row, std::size_t column) {
-        const ColourValue& value = listed.values[row];
-        return cell_of(listed, value, column, state_of(filter, listed, value));
+        const colour::ColourValue& value = listed.values[row];
+        return cell_of(listed, value, column, view::state_of(filter, listed, value));
       },
       legend.rows, options);
   EventFilter lit;
-  if (result.hovered) lit.terms = {term_of(listed, listed.values[*result.hovered])};
+  if (result.hovered) lit.terms = {view::term_of(listed, listed.values[*result.hovered])};
   if (lit != std::exchange(legend.lit, lit)) ui.request_frame();  // the lanes of this frame are drawn already
   if (!result.clicked) return;
   const Modifiers modifiers = ui.input().modifiers();
-  const ColourValue& value = listed.values[*result.clicked];
-  frame.tab.change([&](ViewChoices& choices) {
+  const colour::ColourValue& value = listed.values[*result.clicked];
+  frame.tab.change([&](session::ViewChoices& choices) {
     if (modifiers.ctrl || modifiers.alt) {
-      toggle_hidden(choices.filter, listed, value);
+      view::toggle_hidden(choices.filter, listed, value);
     } else {
-      toggle_only(choices.filter, listed, value);
+      view::toggle_only(choices.filter, listed, value);
     }
   });
 }
 
-[[nodiscard]] std::string foot_text(const ColourTable& listed) {
+[[nodiscard]] std::string foot_text(const colour::ColourTable& listed) {
   std::string text = format_count(listed.events) + " events";
   if (listed.unlisted > 0) text += fmt::format(", {} more values", format_count(listed.unlisted));
   return text + ". Click: only these. Ctrl+click: hide them.";
@@ -127,7 +129,7 @@ void draw_values(TimelineFrame& frame, const Rect& area, const ColourTable& list
 void draw_card(TimelineFrame& frame, Rect body) {
   Ui& ui = frame.ui;
   ColourLegend& legend = frame.state.legend;
-  const std::vector<std::string> tables = coloured_tables(frame.snapshot);
+  const std::vector<std::string> tables = view::coloured_tables(frame.snapshot);
   if (tables.empty()) {
     draw_text(ui, body, "This session has no events yet.", {.colour = Colour::text2, .align = Align::centre});
     return;
@@ -137,9 +139,9 @@ void draw_card(TimelineFrame& frame, Rect body) {
   body.cut_top(ui.px(8));
   const Rect foot = body.cut_bottom(ui.px(18));
   body.cut_bottom(ui.px(6));
-  const ColourTable* listed =
+  const colour::ColourTable* listed =
       frame.state.shaded_by.colours ? frame.state.shaded_by.colours->table(legend.table) : nullptr;
-  if (listed == nullptr || listed->column != colour_column(frame.snapshot, frame.tab.choices, legend.table)) {
+  if (listed == nullptr || listed->column != view::colour_column(frame.snapshot, frame.tab.choices, legend.table)) {
     legend.lit = {};
     draw_text(ui, body, "Reading the events ...", {.colour = Colour::text2, .align = Align::centre});
     return;
@@ -151,7 +153,7 @@ void draw_card(TimelineFrame& frame, Rect body) {
 [[nodiscard]] std::vector<MenuItem> column_items(const Snapshot& snapshot, const std::string& table,
                                                  const std::string& chosen) {
   std::vector<MenuItem> items;
-  for (const ColourColumn& column : colour_columns(snapshot, table)) {
+  for (const view::ColourColumn& column : view::colour_columns(snapshot, table)) {
     std::vector<MenuItem>* into = &items;
     if (!column.group.empty()) {
       auto group =
@@ -171,26 +173,27 @@ void draw_card(TimelineFrame& frame, Rect body) {
 
 }  // namespace
 
-ColourChoice wanted_colours(const Snapshot& snapshot, const ViewChoices& choices, ColourLegend& legend) {
+colour::ColourChoice wanted_colours(const Snapshot& snapshot, const session::ViewChoices& choices,
+                                    ColourLegend& legend) {
   if (legend.usual_version != snapshot.version) {
     legend.usual_version = snapshot.version;
     legend.usual.clear();
     for (const auto& schema : snapshot.schemas) {
-      if (std::string column = usual_colour_column(snapshot, schema->name); column != kByName) {
+      if (std::string column = view::usual_colour_column(snapshot, schema->name); column != view::kByName) {
         legend.usual[schema->name] = std::move(column);
       }
     }
   }
-  ColourChoice wanted = choices.colour_by;
+  colour::ColourChoice wanted = choices.colour_by;
   wanted.insert(legend.usual.begin(), legend.usual.end());
-  if (legend.open && !legend.table.empty()) wanted.emplace(legend.table, std::string(kByName));
+  if (legend.open && !legend.table.empty()) wanted.emplace(legend.table, std::string(view::kByName));
   return wanted;
 }
 
-std::optional<std::string> colour_menu(Ui& ui, const std::string& name, const Rect& rect, const SessionTab& tab,
-                                       const std::string& table) {
-  const std::string chosen = colour_column(*tab.snapshot, tab.choices, table);
-  const std::string label = "By " + colour_title(*tab.snapshot, table, chosen);
+std::optional<std::string> colour_menu(Ui& ui, const std::string& name, const Rect& rect,
+                                       const session::SessionTab& tab, const std::string& table) {
+  const std::string chosen = view::colour_column(*tab.snapshot, tab.choices, table);
+  const std::string label = "By " + view::colour_title(*tab.snapshot, table, chosen);
   const std::string menu = name + ".menu";
   const ButtonOptions options{.label = label, .icon = icon::kTag, .active = menu_is_open(menu)};
   const Rect place = Rect(rect).cut_left(std::min(button_width(ui, options), rect.width()));
@@ -205,7 +208,7 @@ void draw_legend(TimelineFrame& frame) {
   if (!frame.overview.empty()) draw_button(frame);  // below another it has the same colours
   if (std::exchange(legend.open_wanted, false)) open_popover(ui, kCard);
   const Rect anchor = button_rect(frame, ui.px(70));
-  const ColourTable* listed =
+  const colour::ColourTable* listed =
       frame.state.shaded_by.colours ? frame.state.shaded_by.colours->table(legend.table) : nullptr;
   const float rows = listed != nullptr ? kRowHeight * static_cast<float>(listed->values.size()) : 0;
   Popover card(ui, kCard, anchor, kLegendCardWidth, std::clamp(kCardFrame + rows, kLeastCard, kLegendMostCard));
@@ -217,4 +220,4 @@ void draw_legend(TimelineFrame& frame) {
   draw_card(frame, card.body().inset(ui.px(kPadding)));
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::timeline

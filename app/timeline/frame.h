@@ -30,7 +30,7 @@
 #include "render/timeline/summary_strip.h"
 #include "render/widgets/widgets.h"
 
-namespace accelscope::app {
+namespace accelscope::app::timeline {
 
 // What the timeline remembers of one session between frames: scroll position, open groups, decoded windows, the
 // gesture under way. Retained in the session's tab; used by the files named timeline_* only.
@@ -55,6 +55,11 @@ struct BoxDrag {
   std::size_t anchor_row = 0;  // index into TimelineState::rows
   bool keeps_tracks = false;   // only its time changes: a side is dragged, or a stretch over all lanes
   bool whole = false;          // a stretch of the ruler: no tracks
+};
+
+// Which way keys extend the box: steps of time, and rows.
+struct BoxStep {
+  int across = 0, along = 0;
 };
 
 // A lane of slices as it was drawn in this frame, for hit tests and outlines. Rectangles are in the window.
@@ -89,7 +94,7 @@ struct GroupSummary {
 // What dims and marks lanes in this frame. Null: none, or not there yet.
 struct ShadedBy {
   std::shared_ptr<const EventMask> filter_mask, region_mask, search_mask, legend_mask, lit_mask, path_mask;
-  std::shared_ptr<const EventColours> colours;
+  std::shared_ptr<const colour::EventColours> colours;
   EventFilter filter;
   std::optional<EventFilter> region;
   render::Pixel background;
@@ -118,7 +123,7 @@ struct CounterScale {
 // The whole session at a glance: a row of texels for each group, dimmed and marked as the lanes are. Made anew band by
 // band, some lanes in a frame, so that a large session costs no frame much.
 struct Overview {
-  FoldedAxis axis;
+  content::FoldedAxis axis;
   std::vector<render::SummaryBuilder> bands;  // of each group, one for each part of the axis
   std::uint64_t shade_version = 0;
   std::size_t next_band = 0;
@@ -134,6 +139,12 @@ struct MarkerEdit {
   bool focused = false;  // had it
 };
 
+// What keys do to a marker in this frame.
+struct MarkerKeys {
+  std::int64_t id = 0;
+  render::HandleKeys keys;
+};
+
 // Where a flag of the marker row lies: flags that would lie over each other, or over a sign, stand on further lines.
 struct FlagPlace {
   float x0 = 0, x1 = 0;
@@ -143,27 +154,28 @@ struct FlagPlace {
 // What the rows were composed from: they stand until one of these changes.
 struct ComposedFrom {
   std::shared_ptr<const Snapshot> snapshot;
-  std::shared_ptr<const MemoryUsage> memory;
-  RowChoices choices;
+  std::shared_ptr<const analysis::MemoryUsage> memory;
+  rows::RowChoices choices;
 };
 
 struct TimelineState {
   explicit TimelineState(WorkerPool& pool) : windows(pool), strips(pool), crew(pool) {}
 
-  float rows_top = 0;      // where the lanes began in the last frame, below overview, ruler and markers
-  bool too_small = false;  // the place for it: nothing is drawn, and nothing is waited for
-  LaneWindows windows;
+  float rows_top = 0;         // where the lanes began in the last frame, below overview, ruler and markers
+  bool has_overview = false;  // in the last frame
+  bool too_small = false;     // the place for it: nothing is drawn, and nothing is waited for
+  lod::LaneWindows windows;
   render::LaneStrips strips;
   render::StripCrew crew;
-  EventLabels labels;
+  content::EventLabels labels;
 
-  std::vector<TimelineRow> rows;
-  RowCount row_count;
+  std::vector<rows::TimelineRow> rows;
+  rows::RowCount row_count;
   std::vector<std::vector<std::uint32_t>> bands;  // lanes of each group, whatever is hidden: for the overview
   ComposedFrom composed_from;
   std::uint64_t rows_version = 0;  // counts how often they were composed
   std::vector<float> row_tops;     // pixels from the first one to each, and to the end of all, in this frame
-  WarningIndex warnings;
+  rows::WarningIndex warnings;
   std::optional<std::string> typed_filter;                  // while the name filter is being typed
   bool focus_filter = false;                                // a command asked for the keyboard there
   std::unordered_map<std::string, GroupSummary> summaries;  // by the group's key
@@ -179,12 +191,12 @@ struct TimelineState {
   std::vector<DrawnLane> lanes;  // the first lane_count are of this frame; kept to reuse their memory
   std::size_t lane_count = 0;
   std::unordered_map<LaneNumber, CounterScale> counter_scales;
-  render::CounterStrip counter;      // scratch memory
-  DerivedCounters derived_counters;  // of composed_from
-  DerivedValues derived;
-  UsageStacks usage_stacks;
+  render::CounterStrip counter;            // scratch memory
+  rows::DerivedCounters derived_counters;  // of composed_from
+  content::DerivedValues derived;
+  content::UsageStacks usage_stacks;
   Overview overview;
-  std::shared_ptr<const Incidents> incidents;  // null: not known yet
+  std::shared_ptr<const analysis::Incidents> incidents;  // null: not known yet
   ShadedBy shaded_by;
   std::shared_ptr<const ShadedBy> shade_keeps;  // the same, for strips that are being made
   std::uint64_t shade_version = 0;              // counts changes of shaded_by
@@ -199,7 +211,9 @@ struct TimelineState {
   bool box_armed = false;    // B was pressed: the next drag is a box
   bool box_wanted = false;   // of the press under way
   BoxDrag box;
+  BoxStep box_step;              // by keys, in this frame
   bool warning_chosen = false;   // by the tab of its box: its panel tells the rest
+  bool marker_chosen = false;    // by a click on its flag: likewise
   bool region_made = false;      // a box was finished, or events chosen by what they share: show what they are
   std::optional<float> snapped;  // pixel of the edge that the gesture holds on to in this frame
   std::int64_t held_marker = 0;
@@ -207,6 +221,7 @@ struct TimelineState {
   std::int64_t menu_ns = 0;
   std::optional<EventId> menu_event;
   MarkerEdit marker_edit;
+  MarkerKeys marker_keys;
   std::vector<std::pair<float, float>> signs;  // of this frame, in the marker row
   int marker_lines = 1;                        // that the flags of the last frame took
   std::optional<double> settle_at_s;           // when a wheel or key movement counts as finished
@@ -220,7 +235,7 @@ struct TimelineState {
 struct TimelineFrame {
   const std::string& widgets;  // what their names begin with
   render::Ui& ui;
-  SessionTab& tab;
+  session::SessionTab& tab;
   TimelineState& state;
   const Snapshot& snapshot;
   render::StripTexture& lanes_texture;
@@ -236,7 +251,7 @@ struct TimelineFrame {
   render::Rect scrolled;  // the rest
   float canvas_x = 0;     // where the label column ends
   render::TimeView view;
-  SessionSpan session;
+  view::SessionSpan session;
   render::Ruler time_ruler;
 
   [[nodiscard]] std::string name(std::string_view part) const { return widgets + "." + std::string(part); }
@@ -256,7 +271,7 @@ void draw_lanes(TimelineFrame& frame);
 [[nodiscard]] std::optional<EventId> event_under(const TimelineFrame& frame, render::Point at);
 // The same, but where they are narrower than pixels the nearest, which a worker looks for: `then` gets it at once or in
 // a later frame, and must not hold on to this one.
-void find_under(const TimelineFrame& frame, render::Point at, EventIntent intent,
+void find_under(const TimelineFrame& frame, render::Point at, session::EventIntent intent,
                 std::function<void(std::optional<EventId>)> then);
 [[nodiscard]] std::optional<render::Rect> event_rect(const TimelineFrame& frame, const EventRecord& event);
 
@@ -269,11 +284,11 @@ void want_derived(TimelineFrame& frame);
 [[nodiscard]] std::string percent(double share);
 
 // timeline/menus.cpp: what the user does with a row's label: its menu, and dragging it to another place.
-void touch_label(TimelineFrame& frame, const TimelineRow& row, const render::Interaction& touch);
+void touch_label(TimelineFrame& frame, const rows::TimelineRow& row, const render::Interaction& touch);
 void drag_row(TimelineFrame& frame);
 void draw_row_menu(TimelineFrame& frame);
-void flip_pin(RowChoices& choices, const std::string& key);
-void open_all(const TimelineState& state, RowChoices& choices, bool open);
+void flip_pin(rows::RowChoices& choices, const std::string& key);
+void open_all(const TimelineState& state, rows::RowChoices& choices, bool open);
 
 // timeline/menus.cpp: the name filter, and what is shown when it leaves nothing.
 void draw_row_filter(TimelineFrame& frame);
@@ -297,11 +312,11 @@ void draw_warnings(TimelineFrame& frame);
 // timeline/markers.cpp
 inline constexpr float kMarkerLine = 18;  // units: what a further line of flags takes
 void draw_markers(TimelineFrame& frame);
-void drop_marker(SessionTab& tab, std::int64_t ns, std::optional<std::int64_t> end_ns = {});
+void drop_marker(session::SessionTab& tab, std::int64_t ns, std::optional<std::int64_t> end_ns = {});
 
 // timeline/box.cpp: the tracks that a row shows by itself, and where a row begins, in sight or not: pinned rows stand
 // still, the others scroll below them.
-[[nodiscard]] std::set<TrackNumber> tracks_of(const TimelineFrame& frame, const TimelineRow& row);
+[[nodiscard]] std::set<TrackNumber> tracks_of(const TimelineFrame& frame, const rows::TimelineRow& row);
 [[nodiscard]] float top_of(const TimelineFrame& frame, std::size_t row);
 
 // timeline/box.cpp: the box of lanes and time that is selected (SessionTab::region).
@@ -311,6 +326,8 @@ void drag_box(TimelineFrame& frame);
 [[nodiscard]] bool take_box_handle(TimelineFrame& frame);
 [[nodiscard]] bool over_box(const TimelineFrame& frame, render::Point at);
 void draw_box(TimelineFrame& frame);
+void extend_box(TimelineFrame& frame);  // by TimelineState::box_step
+[[nodiscard]] bool has_box(const session::SessionTab& tab);
 
 // timeline/box.cpp: the time under the pointer, or the begin or end of a drawn event beside it. Alt: never an edge.
 [[nodiscard]] double snapped_ns(TimelineFrame& frame, render::Point at);
@@ -321,19 +338,19 @@ struct Gap {
   [[nodiscard]] std::int64_t length_ns() const noexcept { return second.begin_ns - first.end_ns; }
 };
 // Nothing until both are known.
-[[nodiscard]] std::optional<Gap> gap_between(SessionTab& tab, EventId one, EventId other);
-[[nodiscard]] std::optional<Gap> selected_gap(SessionTab& tab);
+[[nodiscard]] std::optional<Gap> gap_between(session::SessionTab& tab, EventId one, EventId other);
+[[nodiscard]] std::optional<Gap> selected_gap(session::SessionTab& tab);
 void draw_gap(TimelineFrame& frame);
 
 // timeline/input.cpp: what the mouse does on the canvas, the overview and the marker row.
 void handle_mouse(TimelineFrame& frame);
 // Changes the view during a gesture; it enters the history when the gesture is over.
-void move_view(SessionTab& tab, TimelineState& state, const ViewRange& view);
-void finish_move(SessionTab& tab, TimelineState& state);
+void move_view(session::SessionTab& tab, TimelineState& state, const session::ViewRange& view);
+void finish_move(session::SessionTab& tab, TimelineState& state);
 // The selected one first, then those beside it.
-[[nodiscard]] std::vector<EventId> selected_events(const SessionTab& tab);
+[[nodiscard]] std::vector<EventId> selected_events(const session::SessionTab& tab);
 // Shows the stretch that they take, once they are known.
-void fit_events(SessionTab& tab, std::vector<EventId> events);
+void fit_events(session::SessionTab& tab, std::vector<EventId> events);
 
 // timeline/menus.cpp: the menu of the lanes and of a marker.
 void draw_menu(TimelineFrame& frame);
@@ -348,4 +365,4 @@ void draw_path_lane(TimelineFrame& frame);
 void take_cursor(TimelineFrame& frame);
 void draw_hover(TimelineFrame& frame);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::timeline

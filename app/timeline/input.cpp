@@ -1,7 +1,7 @@
 // What the mouse does on the lanes: drag to zoom, wheel, pan, select, the menu.
 #include "app/timeline/frame.h"
 
-namespace accelscope::app {
+namespace accelscope::app::timeline {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -26,17 +26,17 @@ void turn_wheel(TimelineFrame& frame) {
   if (keys.shift || wheel.y == 0) {
     const double notches = static_cast<double>(wheel.x != 0 ? wheel.x : wheel.y);
     move_view(frame.tab, state,
-              panned(frame.tab.view, -notches * kPointerWheelPan * frame.tab.view.span_ns(), frame.session));
+              view::panned(frame.tab.view, -notches * kPointerWheelPan * frame.tab.view.span_ns(), frame.session));
   } else {
-    const double factor = std::pow(kWheelZoom, static_cast<double>(wheel.y));
-    move_view(frame.tab, state, zoomed(frame.tab.view, frame.ns(mouse.x), factor, frame.session));
+    const double factor = std::pow(view::kWheelZoom, static_cast<double>(wheel.y));
+    move_view(frame.tab, state, view::zoomed(frame.tab.view, frame.ns(mouse.x), factor, frame.session));
   }
   state.settle_at_s = frame.ui.time() + kPointerSettleSeconds;
   frame.ui.request_frame_after(kPointerSettleSeconds);
 }
 
-void take_event(SessionTab& tab, std::optional<EventId> event, bool add) {
-  tab.chosen_in = ChosenIn::timeline;
+void take_event(session::SessionTab& tab, std::optional<EventId> event, bool add) {
+  tab.chosen_in = session::ChosenIn::timeline;
   if (!add) {
     tab.also_selected.clear();
     tab.selected = event;
@@ -67,16 +67,17 @@ void press_left(TimelineFrame& frame) {
 // while clicks meet events.
 void click_left(TimelineFrame& frame) {
   TimelineState& state = frame.state;
-  SessionTab& tab = frame.tab;
+  session::SessionTab& tab = frame.tab;
   const bool add = frame.ui.input().modifiers().ctrl;
   const bool keeps_box = over_box(frame, state.pressed_at);
-  find_under(frame, state.pressed_at, EventIntent::selection, [&tab, add, keeps_box](std::optional<EventId> event) {
-    if (tab.region && !add) {
-      const bool by_terms = !tab.region->range && event.has_value();
-      if (!by_terms && !keeps_box) tab.region.reset();
-    }
-    take_event(tab, event, add);
-  });
+  find_under(frame, state.pressed_at, session::EventIntent::selection,
+             [&tab, add, keeps_box](std::optional<EventId> event) {
+               if (tab.region && !add) {
+                 const bool by_terms = !tab.region->range && event.has_value();
+                 if (!by_terms && !keeps_box) tab.region.reset();
+               }
+               take_event(tab, event, add);
+             });
 }
 
 void drag_left(TimelineFrame& frame) {
@@ -97,7 +98,7 @@ void drag_left(TimelineFrame& frame) {
   } else {
     const double begin = std::min(at, state.pressed_ns);
     const double end = std::max(at, state.pressed_ns);
-    move_view(frame.tab, state, fitted(begin, end, frame.session, 0));
+    move_view(frame.tab, state, view::fitted(begin, end, frame.session, 0));
     finish_move(frame.tab, state);
   }
   state.gesture = Gesture::none;
@@ -107,7 +108,10 @@ void drag_left(TimelineFrame& frame) {
 // Along the ruler: Shift and a drag selects a stretch of time over all lanes.
 void press_ruler(TimelineFrame& frame) {
   TimelineState& state = frame.state;
-  const Interaction touch = interact(frame.ui, frame.name("ruler"), frame.canvas(frame.ruler));
+  const Interaction touch = interact(frame.ui, frame.name("ruler"), frame.canvas(frame.ruler),
+                                     {.no_focus = true,
+                                      .keys = FocusStopKind::open,
+                                      .label = "Ruler"});  // "Select a box of lanes and time" does it by a key
   if (!touch.pressed || state.gesture != Gesture::none) return;
   if (!frame.ui.input().modifiers().shift && !state.box_armed) return;
   state.pressed_at = state.last_mouse = frame.ui.input().mouse;
@@ -124,7 +128,7 @@ void drag_pan(TimelineFrame& frame) {
   if (state.right_press && moved > frame.ui.px(kPointerClickSlack)) state.right_press = false;
   if (!state.right_press && (mouse.x != state.last_mouse.x || mouse.y != state.last_mouse.y)) {
     const double by = static_cast<double>(state.last_mouse.x - mouse.x) * frame.view.ns_per_pixel();
-    if (by != 0) move_view(frame.tab, state, panned(frame.tab.view, by, frame.session));
+    if (by != 0) move_view(frame.tab, state, view::panned(frame.tab.view, by, frame.session));
     state.scroll -= mouse.y - state.last_mouse.y;
     state.last_mouse = mouse;
   }
@@ -133,7 +137,8 @@ void drag_pan(TimelineFrame& frame) {
     state.menu_marker = 0;
     state.menu_ns = whole_time(std::round(frame.ns(mouse.x)));
     state.menu_event.reset();
-    find_under(frame, mouse, EventIntent::menu, [&state](std::optional<EventId> event) { state.menu_event = event; });
+    find_under(frame, mouse, session::EventIntent::menu,
+               [&state](std::optional<EventId> event) { state.menu_event = event; });
     open_menu(frame.ui, frame.name("menu"));
   } else {
     finish_move(frame.tab, state);
@@ -144,7 +149,7 @@ void drag_pan(TimelineFrame& frame) {
 
 }  // namespace
 
-std::vector<EventId> selected_events(const SessionTab& tab) {
+std::vector<EventId> selected_events(const session::SessionTab& tab) {
   std::vector<EventId> events;
   if (!tab.selected) return events;
   events.push_back(*tab.selected);
@@ -152,8 +157,8 @@ std::vector<EventId> selected_events(const SessionTab& tab) {
   return events;
 }
 
-void fit_events(SessionTab& tab, std::vector<EventId> events) {
-  tab.events->when_known(EventIntent::view, events, [&tab, events] {
+void fit_events(session::SessionTab& tab, std::vector<EventId> events) {
+  tab.events->when_known(session::EventIntent::view, events, [&tab, events] {
     std::optional<TimeRange> stretch;
     for (const EventId id : events) {
       const EventRecord* event = tab.events->find(id);
@@ -165,18 +170,18 @@ void fit_events(SessionTab& tab, std::vector<EventId> events) {
       stretch = {std::min(stretch->begin_ns, event->begin_ns), std::max(stretch->end_ns, event->end_ns)};
     }
     if (!stretch) return;
-    tab.show(fitted(static_cast<double>(stretch->begin_ns), static_cast<double>(stretch->end_ns),
-                    session_span(*tab.snapshot), 0.5));
+    tab.show(view::fitted(static_cast<double>(stretch->begin_ns), static_cast<double>(stretch->end_ns),
+                          view::session_span(*tab.snapshot), 0.5));
   });
 }
 
-void move_view(SessionTab& tab, TimelineState& state, const ViewRange& view) {
+void move_view(session::SessionTab& tab, TimelineState& state, const session::ViewRange& view) {
   (void)state;
   tab.follow = false;
   tab.view = view;
 }
 
-void finish_move(SessionTab& tab, TimelineState& state) {
+void finish_move(session::SessionTab& tab, TimelineState& state) {
   state.settle_at_s.reset();
   tab.remember_view();
 }
@@ -184,8 +189,14 @@ void finish_move(SessionTab& tab, TimelineState& state) {
 void handle_mouse(TimelineFrame& frame) {
   TimelineState& state = frame.state;
   Ui& ui = frame.ui;
-  const Interaction touch =
-      interact(ui, frame.name("canvas"), frame.canvas(frame.rows), {.disabled = false, .below_others = true});
+  const Interaction touch = interact(ui, frame.name("canvas"), frame.canvas(frame.rows),
+                                     {.below_others = true, .keys = FocusStopKind::open, .label = "Timeline"});
+  if (touch.focused && touch.right_clicked && state.gesture == Gesture::none) {  // by a key: of what is selected
+    state.menu_marker = 0;
+    state.menu_ns = whole_time(std::round((frame.view.begin_ns + frame.view.end_ns) / 2));
+    state.menu_event = frame.tab.selected;
+    open_menu(ui, frame.name("menu"));
+  }
   const bool over = frame.area.contains(ui.input().mouse) && ImGui::IsWindowHovered();
   if (over && state.gesture == Gesture::none) turn_wheel(frame);
   // What the wheel did is a step of its own once it rests, or when another gesture begins.
@@ -194,7 +205,7 @@ void handle_mouse(TimelineFrame& frame) {
   if (rests) finish_move(frame.tab, state);
 
   if (touch.double_clicked) {
-    find_under(frame, ui.input().mouse, EventIntent::view, [&tab = frame.tab](std::optional<EventId> event) {
+    find_under(frame, ui.input().mouse, session::EventIntent::view, [&tab = frame.tab](std::optional<EventId> event) {
       if (event) fit_events(tab, {*event});
     });
     state.gesture = Gesture::none;
@@ -216,4 +227,4 @@ void handle_mouse(TimelineFrame& frame) {
   if (state.gesture == Gesture::pan) drag_pan(frame);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::timeline

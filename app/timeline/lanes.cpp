@@ -3,7 +3,7 @@
 #include "app/view/record.h"
 #include "render/timeline/lane_painter.h"
 
-namespace accelscope::app {
+namespace accelscope::app::timeline {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -12,18 +12,18 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 void hold_masks(TimelineFrame& frame) {
   TimelineState& state = frame.state;
-  SessionTab& tab = frame.tab;
+  session::SessionTab& tab = frame.tab;
   ShadedBy now{.lit_mask = tab.lit,
                .filter = tab.choices.filter,
                .region = tab.region,
                .background = frame.ui.colour(Colour::bg1)};
   if (tab.marked_path) now.path_mask = tab.marked_path->mask;
   if (tab.analysis) {
-    SessionAnalysis& analysis = *tab.analysis;
+    session::SessionAnalysis& analysis = *tab.analysis;
     now.colours = analysis.colours(wanted_colours(frame.snapshot, tab.choices, state.legend));
-    if (!state.legend.lit.empty()) now.legend_mask = analysis.mask(MaskUse::legend, state.legend.lit);
-    now.filter_mask = analysis.mask(MaskUse::filter, tab.choices.filter);
-    if (tab.region) now.region_mask = analysis.mask(MaskUse::region, *tab.region);
+    if (!state.legend.lit.empty()) now.legend_mask = analysis.mask(session::MaskUse::legend, state.legend.lit);
+    now.filter_mask = analysis.mask(session::MaskUse::filter, tab.choices.filter);
+    if (tab.region) now.region_mask = analysis.mask(session::MaskUse::region, *tab.region);
     if (const auto hits = tab.choices.search.empty() ? nullptr : analysis.found()) now.search_mask = hits->mask();
   }
   if (now == state.shaded_by) return;
@@ -33,7 +33,7 @@ void hold_masks(TimelineFrame& frame) {
 }
 
 LaneShade shade_of(const TimelineFrame& frame, std::uint32_t lane_index) {
-  const SessionTab& tab = frame.tab;
+  const session::SessionTab& tab = frame.tab;
   LaneShade shade;
   shade.lane_index = lane_index;
   shade.hits = frame.state.shaded_by.search_mask.get();
@@ -62,12 +62,12 @@ Pixel event_colour(const TimelineFrame& frame, const EventRecord& event) {
   const std::vector<LaneSnapshot>& lanes = frame.snapshot.lanes;
   for (std::uint32_t i = 0; frame.state.shaded_by.colours && i < lanes.size(); ++i) {
     if (lanes[i].number() != lane_of(event.id)) continue;
-    const LaneColours* colours = frame.state.shaded_by.colours->lane(i);
+    const colour::LaneColours* colours = frame.state.shaded_by.colours->lane(i);
     const std::uint32_t chunk = lanes[i].chunk_of_ordinal(ordinal_of(event.id));
     if (colours == nullptr || chunk >= lanes[i].chunk_count) break;
     const ChunkPlace& place = lanes[i].chunk(chunk);
     const auto row = static_cast<std::uint32_t>(ordinal_of(event.id) - place.first_ordinal);
-    return opaque(colours->event(place.first_leaf + row / kBlockEvents, row % kBlockEvents));
+    return frame.ui.theme().legible(opaque(colours->event(place.first_leaf + row / kBlockEvents, row % kBlockEvents)));
   }
   return frame.ui.theme().slice(frame.snapshot.strings->slot(event.name));
 }
@@ -75,24 +75,26 @@ Pixel event_colour(const TimelineFrame& frame, const EventRecord& event) {
 namespace {
 
 // Below its name the label says which colour is which.
-[[nodiscard]] bool has_legend(const TimelineRow& row) { return row.kind == RowKind::memory || row.series.size() > 1; }
+[[nodiscard]] bool has_legend(const rows::TimelineRow& row) {
+  return row.kind == rows::RowKind::memory || row.series.size() > 1;
+}
 
-[[nodiscard]] Rect first_line(const TimelineFrame& frame, const TimelineRow& row, Rect label) {
+[[nodiscard]] Rect first_line(const TimelineFrame& frame, const rows::TimelineRow& row, Rect label) {
   if (has_legend(row)) label.y1 = std::min(label.y1, label.y0 + frame.ui.px(size::kLane));
   return label;
 }
 
-void toggle(TimelineFrame& frame, const TimelineRow& row) {
-  RowChoices choices = frame.tab.choices.rows;
-  if (row.kind == RowKind::group && row.members.size() == row.hidden_count) {  // nothing else can be opened
-    for (const RowMember& member : row.members) choices.hidden.erase(member.key);
+void toggle(TimelineFrame& frame, const rows::TimelineRow& row) {
+  rows::RowChoices choices = frame.tab.choices.rows;
+  if (row.kind == rows::RowKind::group && row.members.size() == row.hidden_count) {  // nothing else can be opened
+    for (const rows::RowMember& member : row.members) choices.hidden.erase(member.key);
   }
   choices.open[row.key] = !row.open;
-  choose_rows(frame.tab, std::move(choices));
+  view::choose_rows(frame.tab, std::move(choices));
 }
 
 // Draws the number of events that are not to be overlooked; returns where it begins.
-float draw_alerts(TimelineFrame& frame, const TimelineRow& row, const Rect& line, float right) {
+float draw_alerts(TimelineFrame& frame, const rows::TimelineRow& row, const Rect& line, float right) {
   Ui& ui = frame.ui;
   const std::string text = format_count(row.alerts);
   const float width = text_width(ui, TextStyle::mono_small, text);
@@ -104,7 +106,7 @@ float draw_alerts(TimelineFrame& frame, const TimelineRow& row, const Rect& line
   const Rect sign{left, line.y0, right, line.y1};
   const Interaction touch = interact(ui, frame.name("alerts.") + row.key, sign);
   if (touch.hovered) tooltip(ui, touch, sign, text + " events of errors or throttling");
-  if (touch.clicked && row.kind == RowKind::group) toggle(frame, row);
+  if (touch.clicked && row.kind == rows::RowKind::group) toggle(frame, row);
   return left - ui.px(6);
 }
 
@@ -122,43 +124,54 @@ bool label_link(TimelineFrame& frame, const std::string& name, const std::string
 }
 
 // "4 of 7" levels that a row leaves out: a click makes it tall. Returns where it begins.
-float draw_hidden_levels(TimelineFrame& frame, const TimelineRow& row, const Rect& line, float right) {
+float draw_hidden_levels(TimelineFrame& frame, const rows::TimelineRow& row, const Rect& line, float right) {
   const std::string text = fmt::format("{} of {}", row.lanes.size(), row.lanes.size() + row.hidden_levels);
   if (label_link(frame, frame.name("levels.") + row.key, text, "Show all levels", line, right)) {
-    RowChoices choices = frame.tab.choices.rows;
-    choices.sizes[row.key] = RowSize::tall;
-    choose_rows(frame.tab, std::move(choices));
+    rows::RowChoices choices = frame.tab.choices.rows;
+    choices.sizes[row.key] = rows::RowSize::tall;
+    view::choose_rows(frame.tab, std::move(choices));
   }
   return right;
 }
 
 // "2 hidden" in a group's heading: a click shows them again. Returns where it begins.
-float draw_hidden(TimelineFrame& frame, const TimelineRow& row, const Rect& line, float right) {
+float draw_hidden(TimelineFrame& frame, const rows::TimelineRow& row, const Rect& line, float right) {
   const std::string text = fmt::format("{} hidden", row.hidden_count);
   if (label_link(frame, frame.name("hidden.") + row.key, text, "Show them again", line, right)) {
-    RowChoices choices = frame.tab.choices.rows;
-    for (const RowMember& member : row.members) choices.hidden.erase(member.key);
-    choose_rows(frame.tab, std::move(choices));
+    rows::RowChoices choices = frame.tab.choices.rows;
+    for (const rows::RowMember& member : row.members) choices.hidden.erase(member.key);
+    view::choose_rows(frame.tab, std::move(choices));
   }
   return right;
 }
 
 // Of the rows that belong to the same group or track.
-[[nodiscard]] std::vector<std::string> labels_beside(const std::vector<TimelineRow>& rows, const TimelineRow& row) {
+[[nodiscard]] std::vector<std::string> labels_beside(const std::vector<rows::TimelineRow>& rows,
+                                                     const rows::TimelineRow& row) {
   constexpr std::size_t kMost = 64;  // of hundreds any few show what they share
   std::vector<std::string> labels;
-  for (const TimelineRow& each : rows) {
+  for (const rows::TimelineRow& each : rows) {
     if (&each != &row && each.parent == row.parent && labels.size() < kMost) labels.push_back(each.label);
   }
   return labels;
 }
 
+// Of a row that is scrolled half out of sight the part that is seen, as far as a line of text fits.
+[[nodiscard]] Rect seen_label(const TimelineFrame& frame, const DrawnRow& drawn) {
+  Rect label = frame.label(drawn.rect);
+  const float least = std::min(label.height(), frame.ui.px(size::kLane));
+  label.y0 = std::clamp(drawn.clip.y0, label.y0, label.y1 - least);
+  label.y1 = std::clamp(drawn.clip.y1, label.y0 + least, label.y1);
+  return label;
+}
+
 void draw_label(TimelineFrame& frame, const DrawnRow& drawn, const std::string& value, bool hovered) {
   Ui& ui = frame.ui;
-  const TimelineRow& row = frame.state.rows[drawn.row];
-  const bool group = row.kind == RowKind::group;
-  const bool strong = group || row.kind == RowKind::bundle;
-  const Rect line = first_line(frame, row, frame.label(drawn.rect));
+  const rows::TimelineRow& row = frame.state.rows[drawn.row];
+  const bool group = row.kind == rows::RowKind::group;
+  const bool strong = group || row.kind == rows::RowKind::bundle;
+  const Rect line = first_line(frame, row, seen_label(frame, drawn));
+  if (has_legend(row) && line.y0 > drawn.rect.y0) fill(ui, line, ui.colour(Colour::bg2));  // over the legend
   const float left =
       line.x0 + ui.px(group ? size::kGroupIndent : size::kLaneIndent + 12 * static_cast<float>(row.depth));
   float right = line.x1 - ui.px(size::kLaneValueInset);
@@ -189,8 +202,8 @@ void draw_label(TimelineFrame& frame, const DrawnRow& drawn, const std::string& 
   const TextStyle style = strong ? TextStyle::small_strong : TextStyle::small;
   std::string_view text = row.label;
   const auto has_no_room = [&] { return text_width(ui, style, text) > right - left; };
-  if (has_no_room() && text.ends_with(kDerivedMark))
-    text.remove_suffix(kDerivedMark.size());  // its tooltip says it too
+  if (has_no_room() && text.ends_with(rows::kDerivedMark))
+    text.remove_suffix(rows::kDerivedMark.size());  // its tooltip says it too
   std::vector<std::string> beside;
   if (has_no_room()) beside = labels_beside(frame.state.rows, row);
   draw_text(ui, {left, line.y0, right, line.y1}, text,
@@ -214,7 +227,7 @@ struct Measured {
 }
 
 [[nodiscard]] double busy_share_of(const TimelineFrame& frame, const LaneSnapshot& lane, const Measured& measured) {
-  const LaneStretch held = lane_stretch(lane, &frame.state.windows.lane(lane), measured.range);
+  const lod::LaneStretch held = lod::lane_stretch(lane, &frame.state.windows.lane(lane), measured.range);
   return std::min(1.0, held.busy_ns / static_cast<double>(std::max<std::int64_t>(1, measured.range.length_ns())));
 }
 
@@ -225,8 +238,8 @@ struct RowValue {
 
 RowValue draw_slices(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& painter,
                      const Measured& measured) {
-  const TimelineRow& row = frame.state.rows[drawn.row];
-  const bool labels = row.size != RowSize::small;  // too low for text
+  const rows::TimelineRow& row = frame.state.rows[drawn.row];
+  const bool labels = row.size != rows::RowSize::small;  // too low for text
   double busy = 0;
   for (std::size_t i = drawn.first_lane; i < drawn.first_lane + drawn.lane_count; ++i) {
     const DrawnLane& lane = frame.state.lanes[i];
@@ -244,9 +257,9 @@ RowValue draw_slices(TimelineFrame& frame, const DrawnRow& drawn, const LanePain
                                      format_duration(busy * length), format_duration(length))};
 }
 
-void draw_grid(TimelineFrame& frame, const Rect& canvas, const TimelineRow& row) {
+void draw_grid(TimelineFrame& frame, const Rect& canvas, const rows::TimelineRow& row) {
   Ui& ui = frame.ui;
-  if (row.kind == RowKind::group) return;
+  if (row.kind == rows::RowKind::group) return;
   for (const RulerTick& tick : frame.time_ruler.ticks) {
     if (tick.label.empty()) continue;
     const float x = std::floor(frame.canvas_x + static_cast<float>(tick.x));
@@ -256,7 +269,7 @@ void draw_grid(TimelineFrame& frame, const Rect& canvas, const TimelineRow& row)
 }
 
 // How busy a group's rows are on average, by their busiest sub-lanes.
-[[nodiscard]] double busy_share(const TimelineFrame& frame, const TimelineRow& row, const Measured& measured) {
+[[nodiscard]] double busy_share(const TimelineFrame& frame, const rows::TimelineRow& row, const Measured& measured) {
   double sum = 0;
   std::size_t rows = 0;
   TrackNumber track = kNone;
@@ -275,7 +288,7 @@ void draw_grid(TimelineFrame& frame, const Rect& canvas, const TimelineRow& row)
 }
 
 // What a collapsed group holds, for whoever rests on it.
-void explain_group(TimelineFrame& frame, const TimelineRow& row, const Rect& rect, double hovered_for,
+void explain_group(TimelineFrame& frame, const rows::TimelineRow& row, const Rect& rect, double hovered_for,
                    const Measured& measured) {
   if (hovered_for < kHoverCardDelay) return frame.ui.request_frame_after(kHoverCardDelay - hovered_for);
   HoverCard card;
@@ -292,7 +305,7 @@ void explain_group(TimelineFrame& frame, const TimelineRow& row, const Rect& rec
 }
 
 // Seconds that the pointer has rested on the group's lane.
-[[nodiscard]] double rested_on(TimelineFrame& frame, const TimelineRow& row) {
+[[nodiscard]] double rested_on(TimelineFrame& frame, const rows::TimelineRow& row) {
   GroupRest& rest = frame.state.group_rest;
   const Point mouse = frame.ui.input().mouse;
   if (rest.key != row.key || rest.mouse.x != mouse.x || rest.mouse.y != mouse.y) {
@@ -323,13 +336,24 @@ void draw_summary(TimelineFrame& frame, const Rect& rect, const DrawnRow& drawn)
 void draw_row(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& painter, const Measured& measured) {
   Ui& ui = frame.ui;
   TimelineState& state = frame.state;
-  const TimelineRow& row = state.rows[drawn.row];
-  const bool group = row.kind == RowKind::group;
+  const rows::TimelineRow& row = state.rows[drawn.row];
+  const bool group = row.kind == rows::RowKind::group;
   const Rect canvas = frame.canvas(drawn.rect);
   const Rect label = frame.label(drawn.rect);
   const Rect seen = drawn.rect.intersected(drawn.clip);
+  const bool opens = group || row.has_children;
   const Interaction touch =
-      interact(ui, frame.name("label.") + row.key, frame.label(seen), {.disabled = false, .below_others = true});
+      interact(ui, frame.name("label.") + row.key, frame.label(seen),
+               {.below_others = true, .keys = opens ? FocusStopKind::button : FocusStopKind::open, .label = row.label});
+  if (touch.ring && ui.keyboard_focus().moved) {  // the next one is in sight, too
+    const float below = drawn.rect.y1 + ui.px(size::kLane) - frame.scrolled.y1;
+    const float above = frame.scrolled.y0 + ui.px(size::kLane) - drawn.rect.y0;
+    if (drawn.rect.overlaps(frame.scrolled) && below > 0 && below > above) state.scroll += below, ui.request_frame();
+    if (drawn.rect.overlaps(frame.scrolled) && above > 0 && above > below && state.scroll > 0) {
+      state.scroll = std::max(0.0F, state.scroll - above);
+      ui.request_frame();
+    }
+  }
   const bool over_canvas = frame.canvas(seen).contains(ui.input().mouse);
   const bool hovered = touch.hovered || over_canvas;
   const bool dragged = state.row_drag.moved && state.row_drag.key == row.key;
@@ -340,26 +364,26 @@ void draw_row(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& pa
   if (has_legend(row)) fill_label();
   RowValue value;
   switch (row.kind) {
-    case RowKind::group:
+    case rows::RowKind::group:
       value.text = row.count;
       if (drawn.summary_row >= 0) {
         draw_summary(frame, canvas.inset(0, ui.px(3)), drawn);
       }
       break;
-    case RowKind::bundle:
+    case rows::RowKind::bundle:
       if (drawn.summary_row >= 0) draw_summary(frame, canvas.inset(0, ui.px(3)), drawn);
       if (!row.lanes.empty() && !row.open) value.text = percent(busy_share(frame, row, measured));
       break;
-    case RowKind::slices:
+    case rows::RowKind::slices:
       value = draw_slices(frame, drawn, painter, measured);
       break;
-    case RowKind::counter:
+    case rows::RowKind::counter:
       value.text = draw_counter(frame, drawn);
       break;
-    case RowKind::memory:
+    case rows::RowKind::memory:
       value.text = draw_memory(frame, drawn);
       break;
-    case RowKind::derived:
+    case rows::RowKind::derived:
       value = {draw_derived(frame, drawn), fmt::format("{}, derived: {}", row.derived->name, row.derived->formula)};
       break;
   }
@@ -371,7 +395,7 @@ void draw_row(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& pa
     if (touch.hovered) explain_group(frame, row, seen, touch.hovered_for, measured);
     if (over_canvas && ImGui::IsWindowHovered()) explain_group(frame, row, seen, rested_on(frame, row), measured);
   }
-  if (touch.clicked && !state.row_drag.moved && (group || row.has_children)) toggle(frame, row);
+  if (touch.clicked && !state.row_drag.moved && opens) toggle(frame, row);
 }
 
 [[nodiscard]] const DrawnLane* slices_under(const TimelineFrame& frame, Point at) {
@@ -396,7 +420,7 @@ void draw_lanes(TimelineFrame& frame) {
     draw_row(frame, drawn, painter, measured);
     frame.list->PopClipRect();
   }
-  state.labels.end_frame(frame.tab.analysis.get(), may_grow(frame.tab));
+  state.labels.end_frame(frame.tab.analysis.get(), session::may_grow(frame.tab));
   if (state.pinned_rows > 0) {
     fill(ui, {frame.rows.x0, frame.pinned.y1, frame.rows.x1, frame.scrolled.y0}, ui.colour(Colour::line2));
   }
@@ -413,7 +437,7 @@ std::optional<EventId> event_under(const TimelineFrame& frame, Point at) {
   return {};
 }
 
-void find_under(const TimelineFrame& frame, Point at, EventIntent intent,
+void find_under(const TimelineFrame& frame, Point at, session::EventIntent intent,
                 std::function<void(std::optional<EventId>)> then) {
   frame.tab.events->drop(intent);
   const DrawnLane* drawn = slices_under(frame, at);
@@ -446,4 +470,4 @@ std::optional<Rect> event_rect(const TimelineFrame& frame, const EventRecord& ev
   return {};
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::timeline

@@ -5,7 +5,7 @@
 #include "app/timeline/frame.h"
 #include "app/view/record.h"
 
-namespace accelscope::app {
+namespace accelscope::app::timeline {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -22,8 +22,8 @@ constexpr std::size_t kSummaryLanes = 96;  // lanes of collapsed groups that a f
 
 // Slices of each sub-lane of a row that is in sight, from top to bottom.
 void place_sub_lanes(TimelineFrame& frame, DrawnRow& drawn) {
-  const TimelineRow& row = frame.state.rows[drawn.row];
-  const SubLaneSizes sizes = sub_lane_sizes(row.lanes.size(), row.size);
+  const rows::TimelineRow& row = frame.state.rows[drawn.row];
+  const rows::SubLaneSizes sizes = rows::sub_lane_sizes(row.lanes.size(), row.size);
   const Ui& ui = frame.ui;
   const float slice = ui.px(sizes.slice);
   const float step = ui.px(sizes.step);
@@ -45,13 +45,13 @@ void place_sub_lanes(TimelineFrame& frame, DrawnRow& drawn) {
 }
 
 void place_row(TimelineFrame& frame, std::size_t index, float y, const Rect& clip) {
-  const TimelineRow& row = frame.state.rows[index];
+  const rows::TimelineRow& row = frame.state.rows[index];
   DrawnRow drawn;
   drawn.row = index;
   drawn.rect = {frame.rows.x0, y, frame.rows.x1, y + frame.ui.px(row.height)};
   if (drawn.rect.y1 <= clip.y0 || drawn.rect.y0 >= clip.y1) return;
   drawn.clip = clip;
-  if (row.kind == RowKind::slices) place_sub_lanes(frame, drawn);
+  if (row.kind == rows::RowKind::slices) place_sub_lanes(frame, drawn);
   frame.state.drawn_rows.push_back(drawn);
 }
 
@@ -59,10 +59,11 @@ void place_row(TimelineFrame& frame, std::size_t index, float y, const Rect& cli
 void place_bands(TimelineFrame& frame) {
   TimelineState& state = frame.state;
   state.row_tops.assign(1, 0);
-  for (const TimelineRow& row : state.rows) state.row_tops.push_back(state.row_tops.back() + frame.ui.px(row.height));
+  for (const rows::TimelineRow& row : state.rows)
+    state.row_tops.push_back(state.row_tops.back() + frame.ui.px(row.height));
   state.pinned_rows = 0;
   float height = 0;
-  for (const TimelineRow& row : state.rows) {
+  for (const rows::TimelineRow& row : state.rows) {
     const float higher = height + frame.ui.px(row.height);
     if (!row.pinned || higher > frame.rows.height() * kPinnedShare) break;
     height = higher;
@@ -86,8 +87,8 @@ struct Sticky {
   Sticky sticky;
   float y = frame.scrolled.y0 - state.scroll;
   for (std::size_t i = state.pinned_rows; i < state.rows.size(); ++i) {
-    const TimelineRow& row = state.rows[i];
-    const bool heading = row.kind == RowKind::group;
+    const rows::TimelineRow& row = state.rows[i];
+    const bool heading = row.kind == rows::RowKind::group;
     if (heading && y >= frame.scrolled.y0) {
       if (sticky.any) sticky.y = std::min(sticky.y, y - frame.ui.px(state.rows[sticky.row].height));
       break;
@@ -121,34 +122,35 @@ void place_rows(TimelineFrame& frame) {
 
 // Opens what the track lies in. True when that changed something: its row is there in the next frame.
 bool open_around(TimelineFrame& frame, const TrackSnapshot& track) {
-  RowChoices choices = frame.tab.choices.rows;
-  for (const TimelineRow& row : frame.state.rows) {
-    if ((row.kind != RowKind::group && row.kind != RowKind::bundle) || row.open) continue;
-    const bool inside = std::ranges::any_of(
-        row.members, [&](const RowMember& member) { return member.track == track.track->number && !member.hidden; });
+  rows::RowChoices choices = frame.tab.choices.rows;
+  for (const rows::TimelineRow& row : frame.state.rows) {
+    if ((row.kind != rows::RowKind::group && row.kind != rows::RowKind::bundle) || row.open) continue;
+    const bool inside = std::ranges::any_of(row.members, [&](const rows::RowMember& member) {
+      return member.track == track.track->number && !member.hidden;
+    });
     if (inside) choices.open[row.key] = true;
   }
-  const TrackNames names(frame.snapshot);
+  const rows::TrackNames names(frame.snapshot);
   const TrackSnapshot* parent = &track;
   for (int depth = 0; depth < 8 && parent->track->parent != kNone; ++depth) {
     const TrackSnapshot* next = frame.snapshot.find_track(parent->track->parent);
     if (next == nullptr || next == parent) break;
-    choices.open[row_key(names, next->track->number)] = true;
+    choices.open[rows::row_key(names, next->track->number)] = true;
     parent = next;
   }
   if (choices == frame.tab.choices.rows) return false;
-  choose_rows(frame.tab, std::move(choices));
+  view::choose_rows(frame.tab, std::move(choices));
   return true;
 }
 
 // Makes a row tall that leaves the lane's level out. True when that changed something.
-bool show_level_of(TimelineFrame& frame, const TimelineRow& row, const LaneSnapshot& lane) {
+bool show_level_of(TimelineFrame& frame, const rows::TimelineRow& row, const LaneSnapshot& lane) {
   const auto shown = std::ranges::any_of(
       row.lanes, [&](std::uint32_t index) { return frame.snapshot.lanes[index].number() == lane.number(); });
-  if (shown || row.hidden_levels == 0 || row.size == RowSize::tall) return false;
-  RowChoices choices = frame.tab.choices.rows;
-  choices.sizes[row.key] = RowSize::tall;
-  choose_rows(frame.tab, std::move(choices));
+  if (shown || row.hidden_levels == 0 || row.size == rows::RowSize::tall) return false;
+  rows::RowChoices choices = frame.tab.choices.rows;
+  choices.sizes[row.key] = rows::RowSize::tall;
+  view::choose_rows(frame.tab, std::move(choices));
   return true;
 }
 
@@ -160,7 +162,7 @@ void reveal_event(TimelineFrame& frame) {
   if (track == nullptr) return state.reveal.reset();
   float y = 0;
   for (std::size_t i = 0; i < state.rows.size(); ++i) {
-    const TimelineRow& row = state.rows[i];
+    const rows::TimelineRow& row = state.rows[i];
     const float height = frame.ui.px(row.height);
     const bool scrolls = i >= state.pinned_rows;
     if (row.track == track->track.get()) {
@@ -183,7 +185,7 @@ void reveal_event(TimelineFrame& frame) {
 // next is made.
 void summarise(TimelineFrame& frame, DrawnRow& drawn, std::size_t& budget) {
   TimelineState& state = frame.state;
-  const TimelineRow& row = state.rows[drawn.row];
+  const rows::TimelineRow& row = state.rows[drawn.row];
   GroupSummary& summary = state.summaries[row.key];
   const auto is_asked_for = [&] {
     return summary.version == frame.snapshot.version && summary.shade_version == state.shade_version &&
@@ -230,15 +232,16 @@ void compose_frame_rows(TimelineFrame& frame) {
   if (!same_data) {
     state.bands.clear();
     state.derived_counters.clear();
-    for (DerivedCounter& counter :
-         frame.tab.analysis ? derived_counters(frame.snapshot) : std::vector<DerivedCounter>()) {
-      state.derived_counters.push_back(std::make_shared<DerivedCounter>(std::move(counter)));
+    for (analysis::DerivedCounter& counter :
+         frame.tab.analysis ? analysis::derived_counters(frame.snapshot) : std::vector<analysis::DerivedCounter>()) {
+      state.derived_counters.push_back(std::make_shared<analysis::DerivedCounter>(std::move(counter)));
     }
-    for (TimelineRow& row : compose_rows(frame.snapshot, from.memory.get(), {})) {
-      if (row.kind == RowKind::group && !row.lanes.empty()) state.bands.push_back(std::move(row.lanes));
+    for (rows::TimelineRow& row : rows::compose_rows(frame.snapshot, from.memory.get(), {})) {
+      if (row.kind == rows::RowKind::group && !row.lanes.empty()) state.bands.push_back(std::move(row.lanes));
     }
   }
-  state.rows = compose_rows(frame.snapshot, from.memory.get(), from.choices, &state.row_count, state.derived_counters);
+  state.rows =
+      rows::compose_rows(frame.snapshot, from.memory.get(), from.choices, &state.row_count, state.derived_counters);
   state.composed_from = std::move(from);
   ++state.rows_version;
 }
@@ -251,7 +254,7 @@ void prepare_lanes(TimelineFrame& frame) {
   state.scroll =
       std::round(std::clamp(state.scroll, 0.0F, std::max(0.0F, state.content_height - frame.scrolled.height())));
   place_rows(frame);
-  const float highest = sub_lane_sizes(1, RowSize::tall).row;
+  const float highest = rows::sub_lane_sizes(1, rows::RowSize::tall).row;
   frame.lanes_texture.begin(
       frame.view.width, static_cast<int>(frame.canvas_x), static_cast<int>(ui.px(highest)),
       {static_cast<int>(ui.px(size::kHatchStep)), ui.scale(), ui.colour(Colour::hatch), ui.colour(Colour::hatch_bg)});
@@ -264,10 +267,10 @@ void prepare_lanes(TimelineFrame& frame) {
   }
   std::size_t budget = kSummaryLanes;
   for (DrawnRow& drawn : state.drawn_rows) {
-    const TimelineRow& row = state.rows[drawn.row];
-    const bool closes = row.kind == RowKind::group || row.kind == RowKind::bundle;
+    const rows::TimelineRow& row = state.rows[drawn.row];
+    const bool closes = row.kind == rows::RowKind::group || row.kind == rows::RowKind::bundle;
     if (closes && !row.open && !row.lanes.empty()) summarise(frame, drawn, budget);
   }
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::timeline

@@ -2,7 +2,7 @@
 #include "app/timeline/frame.h"
 #include "app/view/marker_sets.h"
 
-namespace accelscope::app {
+namespace accelscope::app::timeline {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -13,7 +13,7 @@ constexpr float kFlagGap = 4;        // units between two flags on one line
 constexpr int kMostLines = 4;        // of flags; what still collides then lies over others
 
 [[nodiscard]] std::string flag_text(const Marker& marker) {
-  return marker.name.empty() ? marker_letter(marker) : marker_letter(marker) + "  " + marker.name;
+  return marker.name.empty() ? view::marker_letter(marker) : view::marker_letter(marker) + "  " + marker.name;
 }
 
 // The part of the marker row that is a line of flags.
@@ -62,7 +62,7 @@ void rename_in_place(TimelineFrame& frame, Marker& marker, const Rect& flag) {
   state.marker_edit.focused = state.marker_edit.focused || input.focused;
   if ((input.submitted || left) && marker.name != state.marker_edit.text) {
     marker.name = state.marker_edit.text;
-    put_marker(frame.tab, marker);
+    session::put_marker(frame.tab, marker);
   }
   if (input.submitted || left || input.cancelled) state.marker_edit = {};
 }
@@ -79,9 +79,13 @@ void draw_span_edges(TimelineFrame& frame, std::size_t index, const Marker& mark
   if (!marker.end_ns || end < flag.x1) return;
   Ui& ui = frame.ui;
   const Rect left{flag.x0 - ui.px(6), flag.y0, flag.x0 + ui.px(2), flag.y1};
-  const Interaction begin = interact(ui, frame.name("marker_begin.") + std::to_string(index), left);
+  const Interaction begin = interact(ui, frame.name("marker_begin.") + std::to_string(index), left,
+                                     {.no_focus = true,
+                                      .keys = FocusStopKind::open,
+                                      .label = "Begin of the span"});  // the Markers panel has fields for both ends
   const Rect right{end - ui.px(4), flag.y0, end + ui.px(4), flag.y1};
-  const Interaction touch = interact(ui, frame.name("marker_end.") + std::to_string(index), right);
+  const Interaction touch = interact(ui, frame.name("marker_end.") + std::to_string(index), right,
+                                     {.no_focus = true, .keys = FocusStopKind::open, .label = "End of the span"});
   if (touch.hovered || begin.hovered) set_cursor(Cursor::resize_horizontal);
   if (begin.pressed) take_marker(frame, Gesture::marker_begin, marker, marker.ts_ns);
   if (touch.pressed) take_marker(frame, Gesture::marker_end, marker, *marker.end_ns);
@@ -108,7 +112,8 @@ void draw_flag(TimelineFrame& frame, std::size_t index, Marker& marker, const Fl
   }
   draw_span_edges(frame, index, marker, flag, end);
   const std::string name = frame.name("marker.") + std::to_string(index);
-  const Interaction touch = interact(ui, name, flag);
+  const Interaction touch = interact(ui, name, flag, {.keys = FocusStopKind::handle, .label = text});
+  if (const HandleKeys keys = handle_keys(ui, touch); keys.any()) state.marker_keys = {marker.id, keys};
   if (state.marker_edit.id == marker.id && marker.id != 0) return rename_in_place(frame, marker, flag);
   if (touch.hovered) set_cursor(Cursor::resize_horizontal);
   if (touch.double_clicked) {
@@ -124,6 +129,7 @@ void draw_flag(TimelineFrame& frame, std::size_t index, Marker& marker, const Fl
     open_menu(ui, frame.name("menu"));
   }
   fill(ui, flag, colour);
+  if (frame.tab.chosen_marker == marker.id) outline(ui, flag.inset(-ui.px(1)), ui.colour(Colour::text1));
   draw_text(ui, {flag.x0 + ui.px(6), flag.y0, flag.x1, flag.y1}, text,
             {.style = TextStyle::mono_small, .colour = Colour::on_accent, .fit = Fit::clip});
 }
@@ -152,9 +158,38 @@ void drag_marker(TimelineFrame& frame) {
     }
   }
   if (frame.ui.input().down(MouseButton::left)) return;
-  if (held != frame.tab.markers.end()) put_marker(frame.tab, *held);
+  if (held != frame.tab.markers.end()) {
+    frame.tab.chosen_marker = held->id;
+    state.marker_chosen = state.gesture == Gesture::marker && std::abs(by) <= frame.ui.px(3);  // a click, not a drag
+    session::put_marker(frame.tab, *held);
+  }
   state.gesture = Gesture::none;
   state.snapped.reset();
+}
+
+// By a pixel, with Shift by ten, to an end of the view; or away.
+void move_marker_by_keys(TimelineFrame& frame) {
+  const MarkerKeys by = std::exchange(frame.state.marker_keys, {});
+  session::SessionTab& tab = frame.tab;
+  const auto found = std::ranges::find(tab.markers, by.id, &Marker::id);
+  if (!by.keys.any() || found == tab.markers.end()) return;
+  if (by.keys.removes) return session::remove_marker(tab, by.id);
+  const double pixels = by.keys.across * (by.keys.far ? 10 : 1);
+  auto step = whole_time(std::round(pixels * frame.view.ns_per_pixel()));
+  if (step == 0) step = by.keys.across;
+  if (by.keys.to_end != 0)
+    step = whole_time(std::round(by.keys.to_end < 0 ? frame.view.begin_ns : frame.view.end_ns)) - found->ts_ns;
+  if (step == 0) return;
+  Marker moved = *found;
+  moved.ts_ns += step;
+  if (moved.end_ns) *moved.end_ns += step;
+  session::put_marker(tab, moved);
+  const auto index = std::ranges::find(tab.markers, by.id, &Marker::id) - tab.markers.begin();
+  focus_is_at(frame.ui, frame.name("marker.") + std::to_string(index));  // it may have passed another one
+  const auto at = static_cast<double>(moved.ts_ns);
+  const session::ViewRange seen = view::with_in_sight(tab.view, at, at, frame.session);
+  if (seen != tab.view) tab.show(seen);
+  frame.ui.request_frame();
 }
 
 // The time between two neighbours, where there is room for it.
@@ -187,11 +222,11 @@ void draw_distance(TimelineFrame& frame, float from, float to, int line, const M
 
 }  // namespace
 
-void drop_marker(SessionTab& tab, std::int64_t ns, std::optional<std::int64_t> end_ns) {
+void drop_marker(session::SessionTab& tab, std::int64_t ns, std::optional<std::int64_t> end_ns) {
   Marker marker;
   marker.ts_ns = ns;
   marker.end_ns = end_ns;
-  put_marker(tab, std::move(marker));
+  session::put_marker(tab, std::move(marker));
 }
 
 void draw_markers(TimelineFrame& frame) {
@@ -218,8 +253,9 @@ void draw_markers(TimelineFrame& frame) {
     if (to > band.x0 && from < band.x1) draw_distance(frame, from, to, places[i].line, markers[i], markers[i + 1]);
   }
   for (std::size_t i = 0; i < frame.tab.markers.size(); ++i) draw_flag(frame, i, frame.tab.markers[i], places[i]);
+  move_marker_by_keys(frame);
   frame.list->PopClipRect();
   horizontal_line(ui, frame.markers.x0, frame.markers.x1, frame.markers.y1 - ui.px(1), ui.colour(Colour::line2));
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::timeline

@@ -1,8 +1,9 @@
+#include "app/rows/groups.h"
 #include "app/session/analysis.h"
 #include "app/timeline/frame.h"
 #include "core/scan/event_reader.h"
 
-namespace accelscope::app {
+namespace accelscope::app::timeline {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -11,7 +12,9 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr std::size_t kMostArrows = 12;  // to and from the selected event
+constexpr std::size_t kMostArrows = 12;    // to and from the selected event
+constexpr std::size_t kMostLaunches = 64;  // arrows of those that are in sight: more cannot be told apart
+constexpr std::size_t kMostCalls = 512;    // that are looked at for them in a frame
 
 void outline_event(TimelineFrame& frame, EventId id, Colour colour, float grow, float thickness) {
   const EventRecord* event = frame.tab.events->find(id);
@@ -22,11 +25,11 @@ void outline_event(TimelineFrame& frame, EventId id, Colour colour, float grow, 
           thickness);
 }
 
-// From the right end of one event to the left end of another, leaving and arriving level.
-void draw_arrow(TimelineFrame& frame, const EventRecord& from, const EventRecord& to, Colour colour) {
+// From the right end of one event to the left end of another, leaving and arriving level. False: one has no lane here.
+bool draw_arrow(TimelineFrame& frame, const EventRecord& from, const EventRecord& to, Colour colour) {
   const auto start = event_rect(frame, from);
   const auto end = event_rect(frame, to);
-  if (!start || !end) return;
+  if (!start || !end) return false;
   Ui& ui = frame.ui;
   const bool down = end->y0 >= start->y1 - 1;
   const Point a{std::clamp(start->x1 - ui.px(3), frame.canvas_x, frame.rows.x1), down ? start->y1 : start->y0};
@@ -41,11 +44,12 @@ void draw_arrow(TimelineFrame& frame, const EventRecord& from, const EventRecord
   const float head = ui.px(4);
   const float tail = down ? -head * 1.5F : head * 1.5F;
   frame.list->AddTriangleFilled(p4, ImVec2(b.x - head, b.y + tail), ImVec2(b.x + head, b.y + tail), ui.colour(colour));
+  return true;
 }
 
 // Each link from its source to its target. What lies between two events off the same side of the screen is not drawn.
-void draw_links(TimelineFrame& frame, const std::vector<Dependency>& links, Colour colour) {
-  for (const Dependency& each : links) {
+void draw_links(TimelineFrame& frame, const std::vector<analysis::Dependency>& links, Colour colour) {
+  for (const analysis::Dependency& each : links) {
     const EventRecord* from = frame.tab.events->find(each.source);
     const EventRecord* to = frame.tab.events->find(each.target);
     if (!from || !to) continue;
@@ -53,14 +57,14 @@ void draw_links(TimelineFrame& frame, const std::vector<Dependency>& links, Colo
     const auto begin = static_cast<double>(std::min(from->end_ns, to->begin_ns));
     const auto end = static_cast<double>(std::max(from->end_ns, to->begin_ns));
     if (end < first || begin > last) continue;
-    draw_arrow(frame, *from, *to, colour);
+    (void)draw_arrow(frame, *from, *to, colour);
     outline_event(frame, each.source, Colour::accent, 0, 2);
     outline_event(frame, each.target, Colour::accent, 0, 2);
   }
 }
 
 void draw_dependencies(TimelineFrame& frame, const EventRecord& selected) {
-  const DependencyChain* chain = frame.tab.chain.get();
+  const analysis::DependencyChain* chain = frame.tab.chain.get();
   if (frame.tab.dependency_chain && chain != nullptr && chain->event == selected.id) {
     draw_links(frame, chain->before, Colour::accent);
     draw_links(frame, chain->after, Colour::selection);
@@ -68,17 +72,41 @@ void draw_dependencies(TimelineFrame& frame, const EventRecord& selected) {
   }
   const auto dependencies = frame.tab.analysis ? frame.tab.analysis->dependencies() : nullptr;
   if (!dependencies) return;
-  for (const Dependency& each : dependencies->predecessors(selected.id, kMostArrows).dependencies) {
+  for (const analysis::Dependency& each : dependencies->predecessors(selected.id, kMostArrows).dependencies) {
     const EventRecord* other = frame.tab.events->find(each.source);
     if (!other) continue;
-    draw_arrow(frame, *other, selected, Colour::accent);
+    (void)draw_arrow(frame, *other, selected, Colour::accent);
     outline_event(frame, other->id, Colour::accent, 0, 2);
   }
-  for (const Dependency& each : dependencies->successors(selected.id, kMostArrows).dependencies) {
+  for (const analysis::Dependency& each : dependencies->successors(selected.id, kMostArrows).dependencies) {
     const EventRecord* other = frame.tab.events->find(each.target);
     if (!other) continue;
-    draw_arrow(frame, selected, *other, Colour::selection);
+    (void)draw_arrow(frame, selected, *other, Colour::selection);
     outline_event(frame, other->id, Colour::accent, 0, 2);
+  }
+}
+
+// In the platform view an arrow from calls that are wide enough to be read, the widest first, to what they launched.
+void draw_launches(TimelineFrame& frame) {
+  if (!frame.tab.choices.rows.platform || !frame.tab.analysis || session::may_grow(frame.tab)) return;
+  const auto dependencies = frame.tab.analysis->dependencies();
+  if (!dependencies) return;
+  std::vector<std::pair<double, EventId>> calls;  // by width
+  for (const DrawnLane& lane : std::span(frame.state.lanes).first(frame.state.lane_count)) {
+    const TrackSnapshot* const track = frame.snapshot.find_track(frame.snapshot.lanes[lane.lane].track);
+    if (track == nullptr || lane.strip == nullptr || !rows::is_runtime_calls(*track)) continue;
+    for (const WideSlice& slice : lane.strip->slices) calls.emplace_back(slice.x1 - slice.x0, slice.id);
+  }
+  const auto looked_at = static_cast<std::ptrdiff_t>(std::min(calls.size(), kMostCalls));
+  std::ranges::partial_sort(calls, calls.begin() + looked_at, std::greater{});
+  std::size_t left = kMostLaunches;
+  for (const auto& [width, id] : std::span(calls).first(static_cast<std::size_t>(looked_at))) {
+    for (const analysis::Dependency& each : dependencies->successors(id, 1).dependencies) {
+      const EventRecord* const call = frame.tab.events->find(id);
+      const EventRecord* const launched = frame.tab.events->find(each.target);
+      if (call == nullptr || launched == nullptr || !draw_arrow(frame, *call, *launched, Colour::text3)) continue;
+      if (--left == 0) return;
+    }
   }
 }
 
@@ -144,13 +172,13 @@ void draw_flagged_line(TimelineFrame& frame, std::int64_t ns, const std::string&
 
 // Each rank's part of the operation that was chosen: its wait hatched, its event in a box; amber for the last to come.
 void draw_operation(TimelineFrame& frame) {
-  const ShownOperation* operation = frame.tab.operation.get();
+  const session::ShownOperation* operation = frame.tab.operation.get();
   if (operation == nullptr) return;
   Ui& ui = frame.ui;
   for (std::size_t i = 0; i < frame.state.lane_count; ++i) {
     const DrawnLane& lane = frame.state.lanes[i];
     const LaneNumber number = frame.snapshot.lanes[lane.lane].number();
-    for (const ShownOperation::Part& part : operation->parts) {
+    for (const session::ShownOperation::Part& part : operation->parts) {
       if (lane_of(part.event) != number) continue;
       const auto x_of = [&](std::int64_t ns) {
         return std::clamp(frame.x(static_cast<double>(ns)), frame.canvas_x - ui.px(4), frame.rows.x1 + ui.px(4));
@@ -173,17 +201,20 @@ void draw_operation(TimelineFrame& frame) {
 }
 
 // The parts of the path that are in view.
-std::pair<ShownPath::Parts, ShownPath::Parts> path_in_view(const TimelineFrame& frame, const ShownPath& path) {
+std::pair<session::ShownPath::Parts, session::ShownPath::Parts> path_in_view(const TimelineFrame& frame,
+                                                                             const session::ShownPath& path) {
   const auto from_ns = static_cast<std::int64_t>(frame.ns(frame.canvas_x));
   const auto to_ns = static_cast<std::int64_t>(frame.ns(frame.rows.x1));
-  const auto first = std::lower_bound(path.parts.begin(), path.parts.end(), from_ns,
-                                      [](const ShownPath::Part& part, std::int64_t ns) { return part.end_ns < ns; });
-  const auto last = std::upper_bound(first, path.parts.end(), to_ns,
-                                     [](std::int64_t ns, const ShownPath::Part& part) { return ns < part.begin_ns; });
+  const auto first =
+      std::lower_bound(path.parts.begin(), path.parts.end(), from_ns,
+                       [](const session::ShownPath::Part& part, std::int64_t ns) { return part.end_ns < ns; });
+  const auto last =
+      std::upper_bound(first, path.parts.end(), to_ns,
+                       [](std::int64_t ns, const session::ShownPath::Part& part) { return ns < part.begin_ns; });
   return {first, last};
 }
 
-void draw_path_box(TimelineFrame& frame, const ShownPath::Part& part, const Rect& box) {
+void draw_path_box(TimelineFrame& frame, const session::ShownPath::Part& part, const Rect& box) {
   Ui& ui = frame.ui;
   EventRecord event;
   event.id = part.event;
@@ -198,7 +229,7 @@ void draw_path_box(TimelineFrame& frame, const ShownPath::Part& part, const Rect
             {.style = TextStyle::mono_small, .colour = Colour::ink, .fit = Fit::ellipsis});
 }
 
-void draw_path_label(TimelineFrame& frame, const ShownPath& path) {
+void draw_path_label(TimelineFrame& frame, const session::ShownPath& path) {
   Ui& ui = frame.ui;
   Rect line = frame.label(frame.path);
   fill(ui, line, ui.colour(Colour::bg2));
@@ -212,26 +243,28 @@ void draw_path_label(TimelineFrame& frame, const ShownPath& path) {
             {.style = TextStyle::mono_small, .colour = Colour::text2, .fit = Fit::clip});
   draw_text(ui, {left, line.y0, line.x1 - width - ui.px(8), line.y1}, "Critical path",
             {.style = TextStyle::small_strong, .fit = Fit::ellipsis});
-  const Interaction touch = interact(ui, frame.name("path_label"), frame.label(frame.path));
+  const Interaction touch = interact(ui, frame.name("path_label"), frame.label(frame.path),
+                                     {.keys = FocusStopKind::open, .label = "Critical path"});
   tooltip(ui, touch, frame.label(frame.path), "What the length is made of; others are dimmed while Why marks it");
 }
 
 // A click selects the event.
-void touch_path(TimelineFrame& frame, ShownPath::Parts first, ShownPath::Parts last) {
+void touch_path(TimelineFrame& frame, session::ShownPath::Parts first, session::ShownPath::Parts last) {
   Ui& ui = frame.ui;
   const Rect canvas = frame.canvas(frame.path);
-  const Interaction touch = interact(ui, frame.name("path_lane"), canvas);
+  const Interaction touch =
+      interact(ui, frame.name("path_lane"), canvas, {.keys = FocusStopKind::pointer, .label = "Critical path"});
   if (!touch.hovered) return;
   const auto at_ns = static_cast<std::int64_t>(frame.ns(ui.input().mouse.x));
-  const auto part = std::upper_bound(first, last, at_ns,
-                                     [](std::int64_t ns, const ShownPath::Part& each) { return ns < each.end_ns; });
+  const auto part = std::upper_bound(
+      first, last, at_ns, [](std::int64_t ns, const session::ShownPath::Part& each) { return ns < each.end_ns; });
   if (part == last || part->begin_ns > at_ns) return;
   const std::string length = format_duration(part->end_ns - part->begin_ns);
   const std::string name = part->event == kNoEvent ? "" : std::string(frame.snapshot.strings->text(part->name)) + ", ";
   tooltip(ui, touch, canvas,
           part->is_gap ? name + length + " waiting for " + part->reason : name + length + " on the path");
   if (!touch.clicked || part->event == kNoEvent) return;
-  frame.tab.chosen_in = ChosenIn::timeline;
+  frame.tab.chosen_in = session::ChosenIn::timeline;
   frame.tab.also_selected.clear();
   frame.tab.selected = part->event;
 }
@@ -239,7 +272,7 @@ void touch_path(TimelineFrame& frame, ShownPath::Parts first, ShownPath::Parts l
 // The critical path: an accent edge round its events, what its gaps were for, and an arrow from each event to the next,
 // where they are few enough to be told apart.
 void draw_path(TimelineFrame& frame) {
-  const ShownPath* path = frame.tab.marked_path.get();
+  const session::ShownPath* path = frame.tab.marked_path.get();
   if (path == nullptr) return;
   constexpr std::ptrdiff_t kMostEdges = 2'000, kMostPathArrows = 40;
   Ui& ui = frame.ui;
@@ -324,7 +357,7 @@ void draw_hover_card(TimelineFrame& frame, const EventRecord& event, const Rect&
 // What lies between two pixels of a lane.
 struct Crowd {
   const DrawnLane* lane = nullptr;
-  LaneStretch held;
+  lod::LaneStretch held;
   float x0 = 0;
   float x1 = 0;
   TimeRange range;
@@ -335,7 +368,7 @@ struct Crowd {
   crowd.range.begin_ns = std::llround(frame.ns(x0));
   crowd.range.end_ns = std::max<std::int64_t>(std::llround(frame.ns(x1)), crowd.range.begin_ns + 1);
   const LaneSnapshot& snapshot = frame.snapshot.lanes[lane.lane];
-  crowd.held = lane_stretch(snapshot, &frame.state.windows.lane(snapshot), crowd.range);
+  crowd.held = lod::lane_stretch(snapshot, &frame.state.windows.lane(snapshot), crowd.range);
   return crowd;
 }
 
@@ -353,7 +386,7 @@ struct Crowd {
 }
 
 void draw_crowd_card(TimelineFrame& frame, const Crowd& crowd) {
-  const LaneStretch& held = crowd.held;
+  const lod::LaneStretch& held = crowd.held;
   const auto length = static_cast<double>(crowd.range.length_ns());
   HoverCard card;
   const std::string count = format_count(static_cast<std::uint64_t>(std::llround(std::max(held.events, 1.0))));
@@ -390,10 +423,11 @@ void hover_closely(TimelineFrame& frame, Point mouse) {
   }
   frame.state.hover_since_s = 1e18;  // nothing here, unless it is found: look again when the pointer moves
   if (!crowd || crowd->held.events <= 0) return;
-  find_under(frame, mouse, EventIntent::hover, [&tab = frame.tab, &state = frame.state](std::optional<EventId> event) {
-    tab.hovered = event;
-    if (event) state.hover_since_s = 0;
-  });
+  find_under(frame, mouse, session::EventIntent::hover,
+             [&tab = frame.tab, &state = frame.state](std::optional<EventId> event) {
+               tab.hovered = event;
+               if (event) state.hover_since_s = 0;
+             });
 }
 
 [[nodiscard]] bool is_over(const TimelineFrame& frame) {
@@ -404,7 +438,7 @@ void hover_closely(TimelineFrame& frame, Point mouse) {
 }  // namespace
 
 void draw_path_lane(TimelineFrame& frame) {
-  const ShownPath* path = frame.tab.marked_path.get();
+  const session::ShownPath* path = frame.tab.marked_path.get();
   if (path == nullptr || path->parts.empty()) return;
   Ui& ui = frame.ui;
   const Rect canvas = frame.canvas(frame.path);
@@ -434,13 +468,12 @@ void draw_path_lane(TimelineFrame& frame) {
 }
 
 void draw_overlay(TimelineFrame& frame) {
-  const bool inside = frame.area.contains(frame.ui.input().mouse);
-  if (!inside && frame.state.gesture == Gesture::none) frame.tab.cursor_ns.reset();
   frame.list->PushClipRect(ImVec2(frame.canvas_x, frame.markers.y0), high(frame.rows), true);
   draw_cursor(frame);
   frame.list->PushClipRect(low(frame.canvas(frame.rows)), high(frame.rows), true);
   draw_path(frame);
   draw_operation(frame);
+  draw_launches(frame);
   draw_outlines(frame);
   draw_gap(frame);
   frame.list->PopClipRect();
@@ -463,7 +496,7 @@ void draw_hover(TimelineFrame& frame) {
   Ui& ui = frame.ui;
   const Point mouse = ui.input().mouse;
   if (!is_over(frame)) {
-    frame.tab.events->drop(EventIntent::hover);
+    frame.tab.events->drop(session::EventIntent::hover);
     frame.tab.hovered.reset();
     state.hover_since_s = ui.time();
     return;
@@ -472,7 +505,7 @@ void draw_hover(TimelineFrame& frame) {
   if (moved) {
     state.last_mouse = mouse;
     state.hover_since_s = ui.time();
-    frame.tab.events->drop(EventIntent::hover);
+    frame.tab.events->drop(session::EventIntent::hover);
     frame.tab.hovered = event_under(frame, mouse);
     ui.request_frame_after(kHoverCardDelay);
     return;
@@ -487,4 +520,4 @@ void draw_hover(TimelineFrame& frame) {
   if (const auto rect = event_rect(frame, *event)) draw_hover_card(frame, *event, rect->intersected(frame.rows));
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::timeline

@@ -2,7 +2,7 @@
 
 #include "app/timeline/frame.h"
 
-namespace accelscope::app {
+namespace accelscope::app::timeline {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -10,12 +10,15 @@ namespace {
 
 constexpr double kTickPixels = 90;  // least distance of labelled ticks at 100 %
 
-[[nodiscard]] TimelineState& state_of(SessionTab& tab) {
+[[nodiscard]] TimelineState& state_of(session::SessionTab& tab) {
   if (!tab.timeline) tab.timeline = std::make_shared<TimelineState>(*tab.pool);
   return *tab.timeline;
 }
 
-[[nodiscard]] TimelineFrame layout(Ui& ui, SessionTab& tab, const Rect& rect, const std::string& name,
+// Of height, in units: with less the lanes have the overview's room, and with still less nothing can be read.
+constexpr float kLeastForOverview = 140, kLeastTimeline = 76;
+
+[[nodiscard]] TimelineFrame layout(Ui& ui, session::SessionTab& tab, const Rect& rect, const std::string& name,
                                    StripTexture& lanes, StripTexture& overview, bool has_overview) {
   TimelineFrame frame{.widgets = name,
                       .ui = ui,
@@ -27,7 +30,8 @@ constexpr double kTickPixels = 90;  // least distance of labelled ticks at 100 %
   frame.list = ui.draw();
   frame.area = rect;
   Rect rest = rect;
-  frame.overview = rest.cut_top(has_overview ? ui.px(size::kOverview) : 0);
+  frame.state.has_overview = has_overview && rect.height() >= ui.px(kLeastForOverview);
+  frame.overview = rest.cut_top(frame.state.has_overview ? ui.px(size::kOverview) : 0);
   frame.ruler = rest.cut_top(ui.px(size::kRuler));
   const auto further_lines = static_cast<float>(frame.state.marker_lines - 1);
   frame.markers = rest.cut_top(ui.px(size::kMarkerRow + further_lines * kMarkerLine));
@@ -35,8 +39,8 @@ constexpr double kTickPixels = 90;  // least distance of labelled ticks at 100 %
   frame.rows = rest;
   frame.state.rows_top = rest.y0;
   frame.canvas_x = std::round(std::min(rect.x0 + ui.px(size::kLabelColumn), rect.x1 - 1));
-  frame.session = session_span(*tab.snapshot);
-  frame.view = {tab.view.begin_ns, std::max(tab.view.end_ns, tab.view.begin_ns + kLeastSpanNs),
+  frame.session = view::session_span(*tab.snapshot);
+  frame.view = {tab.view.begin_ns, std::max(tab.view.end_ns, tab.view.begin_ns + view::kLeastSpanNs),
                 std::max(1, static_cast<int>(rect.x1 - frame.canvas_x))};
   frame.tab.view_pixels = frame.view.width;
   frame.time_ruler = make_ruler(frame.view, kTickPixels * static_cast<double>(ui.scale()));
@@ -67,10 +71,10 @@ void draw_too_small(Ui& ui, const Rect& rect) {
 TimelinePanel::TimelinePanel(std::string name, bool overview) : name_(std::move(name)), overview_(overview) {}
 TimelinePanel::~TimelinePanel() = default;
 
-void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
+void TimelinePanel::draw(Ui& ui, session::SessionTab& tab, const Rect& rect) {
   if (!tab.snapshot || !tab.store) return;
   TimelineState& drawn_state = state_of(tab);
-  drawn_state.too_small = rect.width() < ui.px(size::kLabelColumn) + 1 || rect.height() < ui.px(100);
+  drawn_state.too_small = rect.width() < ui.px(size::kLabelColumn) + 1 || rect.height() < ui.px(kLeastTimeline);
   if (drawn_state.too_small) return draw_too_small(ui, rect);
   TimelineFrame frame = layout(ui, tab, rect, name_, lanes_texture_, overview_texture_, overview_);
   TimelineState& state = frame.state;
@@ -83,18 +87,25 @@ void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   take_cursor(frame);
   prepare_lanes(frame);
   lanes_texture_.upload(ui.textures());
-  draw_lanes(frame);
+  {
+    const FocusGroup group(ui, frame.name("lanes"), {}, false);
+    draw_lanes(frame);
+  }
   draw_no_rows(frame);
   draw_scroll_bar(frame);
-  if (overview_) draw_overview(frame);
+  if (state.has_overview) draw_overview(frame);
   draw_ruler(frame);
   draw_row_filter(frame);
-  draw_signs(frame);
-  draw_markers(frame);
-  draw_warnings(frame);
-  draw_path_lane(frame);
+  {
+    const FocusGroup group(ui, frame.name("signs"), {}, false);
+    draw_signs(frame);
+    draw_markers(frame);
+    draw_warnings(frame);
+    draw_path_lane(frame);
+  }
   fill(ui, {frame.canvas_x - ui.px(1), rect.y0, frame.canvas_x, rect.y1}, ui.colour(Colour::line2));
   handle_mouse(frame);
+  extend_box(frame);
   draw_overlay(frame);
   draw_hover(frame);
   ImGui::PopClipRect();
@@ -106,30 +117,38 @@ void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   if (const std::string error = state.windows.last_error(); !error.empty()) tab.last_error = error;
 }
 
-void TimelinePanel::run(Ui& ui, SessionTab& tab, const TimelineCommand& command) {
+void TimelinePanel::run(Ui& ui, session::SessionTab& tab, const TimelineCommand& command) {
   if (tab.snapshot) command.run({ui, tab, state_of(tab)});
 }
 
-bool TimelinePanel::settled(const SessionTab& tab) const {
+bool TimelinePanel::settled(const session::SessionTab& tab) const {
   if (!tab.timeline) return false;
   const TimelineState& state = *tab.timeline;
   if (state.too_small) return true;
-  return state.complete && (!overview_ || state.overview.complete) && !tab.events->pending() &&
+  return state.complete && (!state.has_overview || state.overview.complete) && !tab.events->pending() &&
          !state.windows.pending() && !state.derived.pending() && !state.labels.pending();
 }
 
-bool TimelinePanel::in_motion(const SessionTab& tab) {
+bool TimelinePanel::in_motion(const session::SessionTab& tab) {
   return tab.timeline && (tab.timeline->gesture != Gesture::none || tab.timeline->settle_at_s.has_value());
 }
 
-float TimelinePanel::rows_top(const SessionTab& tab) {
+float TimelinePanel::rows_top(const session::SessionTab& tab) {
   return tab.timeline && !tab.timeline->too_small ? tab.timeline->rows_top : 0;
 }
 
-bool TimelinePanel::take_region_made(SessionTab& tab) { return std::exchange(state_of(tab).region_made, false); }
+bool TimelinePanel::take_region_made(session::SessionTab& tab) {
+  return std::exchange(state_of(tab).region_made, false);
+}
 
-bool TimelinePanel::take_warning_chosen(SessionTab& tab) { return std::exchange(state_of(tab).warning_chosen, false); }
+bool TimelinePanel::take_warning_chosen(session::SessionTab& tab) {
+  return std::exchange(state_of(tab).warning_chosen, false);
+}
 
-void TimelinePanel::reveal(SessionTab& tab, EventId event) { state_of(tab).reveal = event; }
+bool TimelinePanel::take_marker_chosen(session::SessionTab& tab) {
+  return std::exchange(state_of(tab).marker_chosen, false);
+}
 
-}  // namespace accelscope::app
+void TimelinePanel::reveal(session::SessionTab& tab, EventId event) { state_of(tab).reveal = event; }
+
+}  // namespace accelscope::app::timeline

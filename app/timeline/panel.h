@@ -18,25 +18,25 @@
 #include "render/base/ui.h"
 #include "render/timeline/strip_texture.h"
 
-namespace accelscope::app {
+namespace accelscope::app::timeline {
 
 struct TimelineState;
 
 // What a command acts on.
 struct TimelineTarget {
   render::Ui& ui;
-  SessionTab& tab;
+  session::SessionTab& tab;
   TimelineState& state;
 };
 struct TimelineCommand {
   const char* id;     // "fit_all"
   const char* title;  // "Fit the whole session"
-  MenuId menu;
+  palette::MenuId menu;
   const char* submenu;
   const char* key;  // as command_table.h parses it
   const char* second_key;
   void (*run)(const TimelineTarget& target);
-  bool (*enabled)(const SessionTab& tab) = nullptr;  // null: always
+  bool (*enabled)(const session::SessionTab& tab) = nullptr;  // null: always
 };
 [[nodiscard]] std::span<const TimelineCommand> timeline_commands() noexcept;
 
@@ -48,19 +48,20 @@ class TimelinePanel {
   TimelinePanel(const TimelinePanel&) = delete;
   TimelinePanel& operator=(const TimelinePanel&) = delete;
 
-  void draw(render::Ui& ui, SessionTab& tab, const render::Rect& rect);
-  void run(render::Ui& ui, SessionTab& tab, const TimelineCommand& command);
+  void draw(render::Ui& ui, session::SessionTab& tab, const render::Rect& rect);
+  void run(render::Ui& ui, session::SessionTab& tab, const TimelineCommand& command);
   // Whether the last frame of the tab was complete: nothing it wanted is still being decoded.
-  [[nodiscard]] bool settled(const SessionTab& tab) const;
+  [[nodiscard]] bool settled(const session::SessionTab& tab) const;
   // A gesture of the hand, or a wheel that has not come to rest.
-  [[nodiscard]] static bool in_motion(const SessionTab& tab);
+  [[nodiscard]] static bool in_motion(const session::SessionTab& tab);
   // Where the lanes began when it was drawn last, below the overview and the axis; 0 where there was no room for it.
-  [[nodiscard]] static float rows_top(const SessionTab& tab);
+  [[nodiscard]] static float rows_top(const session::SessionTab& tab);
   // Scrolls the lane of the event into sight in the next frame (it may lie outside the view in time).
-  void reveal(SessionTab& tab, EventId event);
+  void reveal(session::SessionTab& tab, EventId event);
   // Whether the user has just chosen a region: once for each.
-  [[nodiscard]] bool take_region_made(SessionTab& tab);
-  [[nodiscard]] bool take_warning_chosen(SessionTab& tab);  // the same of a warning
+  [[nodiscard]] bool take_region_made(session::SessionTab& tab);
+  [[nodiscard]] bool take_warning_chosen(session::SessionTab& tab);  // the same of a warning
+  [[nodiscard]] bool take_marker_chosen(session::SessionTab& tab);   // and of a marker: SessionTab::chosen_marker
 
  private:
   std::string name_;
@@ -69,4 +70,4 @@ class TimelinePanel {
   render::StripTexture overview_texture_;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::timeline

@@ -2,10 +2,10 @@
 
 #include "app/session/analysis.h"
 #include "app/timeline/frame.h"
+#include "core/base/format.h"
 #include "core/model/palette.h"
-#include "core/model/unit.h"
 
-namespace accelscope::app {
+namespace accelscope::app::timeline {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -31,11 +31,11 @@ constexpr std::size_t kMemorySeries = 8;
 }
 
 // The highest value of the row's scale; what is stacked adds up.
-[[nodiscard]] double scale_of(const TimelineFrame& frame, const TimelineRow& row) {
+[[nodiscard]] double scale_of(const TimelineFrame& frame, const rows::TimelineRow& row) {
   double highest = 0;
   for (const std::uint32_t index : row.scale_lanes) {
     const double own = highest_of(frame, frame.snapshot.lanes[index]);
-    highest = row.counters == CounterMode::stacked ? highest + own : std::max(highest, own);
+    highest = row.counters == rows::CounterMode::stacked ? highest + own : std::max(highest, own);
   }
   return highest;
 }
@@ -131,11 +131,11 @@ void draw_legend(TimelineFrame& frame, const DrawnRow& drawn, const std::vector<
 
 constexpr double kStretchPixels = 3;  // at 100 %: narrower ones would say when it is busy, and not how much
 
-[[nodiscard]] std::string value_text(const DerivedCounter& counter, double value) {
+[[nodiscard]] std::string value_text(const analysis::DerivedCounter& counter, double value) {
   constexpr double kHardlyAny = 0.001;
-  if (counter.kind == DerivedCounter::Kind::queue_depth)
+  if (counter.kind == analysis::DerivedCounter::Kind::queue_depth)
     return value > 0 && value < kHardlyAny ? "<0.001" : format_value(value, "");
-  return format_value(value, counter.kind == DerivedCounter::Kind::launch_latency ? "ns" : "share");
+  return format_value(value, counter.kind == analysis::DerivedCounter::Kind::launch_latency ? "ns" : "share");
 }
 
 // The value at the pointer, what it is a share of, and how long the stretches are.
@@ -144,11 +144,11 @@ void explain(TimelineFrame& frame, const DrawnRow& drawn, const std::string& val
   const Rect seen = frame.canvas(drawn.rect.intersected(drawn.clip));
   if (!frame.tab.cursor_ns || frame.state.gesture != Gesture::none || !seen.contains(mouse)) return;
   if (!ImGui::IsWindowHovered()) return;
-  const DerivedCounter& counter = *frame.state.rows[drawn.row].derived;
+  const analysis::DerivedCounter& counter = *frame.state.rows[drawn.row].derived;
   HoverCard card;
   card.title = counter.name;
   card.title_value = value;
-  if (const DerivedValues::Answer* answer = frame.state.derived.answer()) {
+  if (const content::DerivedValues::Answer* answer = frame.state.derived.answer()) {
     card.rows.push_back({"Stretches of", format_duration(answer->stretch_ns)});
   }
   card.footer = "Derived: " + counter.formula;
@@ -165,9 +165,9 @@ std::string percent(double share) {
 }
 
 std::string draw_counter(TimelineFrame& frame, const DrawnRow& drawn) {
-  const TimelineRow& row = frame.state.rows[drawn.row];
+  const rows::TimelineRow& row = frame.state.rows[drawn.row];
   if (row.lanes.empty()) return "–";
-  const bool shared = row.counters != CounterMode::separate;
+  const bool shared = row.counters != rows::CounterMode::separate;
   const std::string& unit = row.series.front()->unit;
   const double scale = scale_of(frame, row);
   const Rect canvas = frame.canvas(drawn.rect);
@@ -188,7 +188,7 @@ std::string draw_counter(TimelineFrame& frame, const DrawnRow& drawn) {
     any = true;
     sum += value.value_or(strip.mean);
     const Pixel colour = frame.ui.theme().slice(palette_slot(names.back()));
-    if (row.counters == CounterMode::stacked) {
+    if (row.counters == rows::CounterMode::stacked) {
       stack_counter(frame, canvas, strip, colour, scale, row.counter_line, below);
       continue;
     }
@@ -197,18 +197,18 @@ std::string draw_counter(TimelineFrame& frame, const DrawnRow& drawn) {
     paint_counter(frame.ui, frame.list,
                   {strip, canvas, colour, top, last ? format_value(scale, unit) : "", !row.counter_line && !shared});
   }
-  if (shared && row.size != RowSize::small) draw_legend(frame, drawn, names);
+  if (shared && row.size != rows::RowSize::small) draw_legend(frame, drawn, names);
   explain_values(frame, drawn, std::move(values));
   if (!any) return "–";
-  return row.counters == CounterMode::overlaid ? std::string() : format_value(sum, unit);
+  return row.counters == rows::CounterMode::overlaid ? std::string() : format_value(sum, unit);
 }
 
 std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn) {
-  const TimelineRow& row = frame.state.rows[drawn.row];
+  const rows::TimelineRow& row = frame.state.rows[drawn.row];
   const auto memory = frame.tab.analysis ? frame.tab.analysis->memory() : nullptr;
   if (!memory || row.pool >= memory->pools.size()) return "–";
   Ui& ui = frame.ui;
-  const PoolUsage& pool = memory->pools[row.pool];
+  const analysis::PoolUsage& pool = memory->pools[row.pool];
   const TimeRange range{whole_time(frame.view.begin_ns), whole_time(frame.view.end_ns)};
   const auto stack = frame.state.usage_stacks.get(*frame.tab.analysis, memory, row.pool, range,
                                                   static_cast<std::size_t>(frame.view.width), kMemorySeries);
@@ -222,15 +222,15 @@ std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn) {
   const double step = static_cast<double>(stack->key.range.length_ns()) * per_ns /
                       static_cast<double>(std::max<std::size_t>(stack->key.pixels, 1));
   const bool is_older = frame.tab.analysis->memory_state().is_older() || stack->usage != memory;
-  const std::vector<PoolStep>& known = stack->usage->pool(row.pool).steps;
+  const std::vector<analysis::PoolStep>& known = stack->usage->pool(row.pool).steps;
   // What is not added up yet is left open: it is no use that stays as it is.
   const double known_to =
       is_older && !known.empty() ? frame.view.x(static_cast<double>(known.back().ns)) : canvas.width();
   std::vector<std::string> names;
-  for (const UsageSeries& series : stack->series) {
+  for (const content::UsageSeries& series : stack->series) {
     names.push_back(series.name);
     const Pixel colour = ui.theme().area(ui.theme().slice(series.slot));
-    for (const UsageRun& run : series.areas) {
+    for (const content::UsageRun& run : series.areas) {
       const double x0 = std::clamp(from + step * run.begin, 0.0, static_cast<double>(canvas.width()));
       const double x1 = std::clamp(std::min(from + step * run.end, known_to), x0, static_cast<double>(canvas.width()));
       const float y1 = canvas.y1 - static_cast<float>(static_cast<double>(run.bottom) * scale);
@@ -239,7 +239,7 @@ std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn) {
            colour);
     }
   }
-  if (row.size != RowSize::small) draw_legend(frame, drawn, names);  // the largest tensors
+  if (row.size != rows::RowSize::small) draw_legend(frame, drawn, names);  // the largest tensors
   // At the cursor, else the most in the view.
   const auto most = std::ranges::max_element(stack->stack.total);
   std::uint64_t bytes = most == stack->stack.total.end() ? 0 : *most;
@@ -252,10 +252,10 @@ std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn) {
 void want_derived(TimelineFrame& frame) {
   TimelineState& state = frame.state;
   if (!frame.tab.analysis) return;
-  DerivedCounters seen;
+  rows::DerivedCounters seen;
   for (const DrawnRow& drawn : state.drawn_rows) {
-    const TimelineRow& row = state.rows[drawn.row];
-    if (row.kind == RowKind::derived) seen.push_back(row.derived);
+    const rows::TimelineRow& row = state.rows[drawn.row];
+    if (row.kind == rows::RowKind::derived) seen.push_back(row.derived);
   }
   state.derived.want(*frame.tab.analysis, frame.snapshot, seen, frame.view,
                      kStretchPixels * static_cast<double>(frame.ui.scale()));
@@ -263,7 +263,7 @@ void want_derived(TimelineFrame& frame) {
 }
 
 std::string draw_derived(TimelineFrame& frame, const DrawnRow& drawn) {
-  const DerivedCounter& counter = *frame.state.rows[drawn.row].derived;
+  const analysis::DerivedCounter& counter = *frame.state.rows[drawn.row].derived;
   CounterStrip& strip = frame.state.counter;
   if (!frame.state.derived.strip(counter, frame.view, strip)) return "…";
   const Rect canvas = frame.canvas(drawn.rect);
@@ -286,4 +286,4 @@ std::string draw_derived(TimelineFrame& frame, const DrawnRow& drawn) {
   return frame.state.derived.is_older() ? text + " …" : text;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::timeline

@@ -2,7 +2,7 @@
 #include "app/session/shown_advice.h"
 #include "app/timeline/frame.h"
 
-namespace accelscope::app {
+namespace accelscope::app::timeline {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -16,7 +16,7 @@ namespace {
 constexpr float kSignWidth = 14;        // units
 constexpr std::size_t kMostListed = 5;  // events that a sign's card names
 
-using IncidentPlace = std::vector<Incident>::const_iterator;
+using IncidentPlace = std::vector<analysis::Incident>::const_iterator;
 
 struct Sign {
   IncidentPlace first, last;  // [first, last)
@@ -26,7 +26,8 @@ struct Sign {
 };
 
 [[nodiscard]] Alert gravest(const Sign& sign) {
-  return std::max_element(sign.first, sign.last, [](const Incident& a, const Incident& b) { return a.alert < b.alert; })
+  return std::max_element(sign.first, sign.last,
+                          [](const analysis::Incident& a, const analysis::Incident& b) { return a.alert < b.alert; })
       ->alert;
 }
 
@@ -46,8 +47,8 @@ struct Sign {
 // From left to right; each as wide as its icon and count.
 [[nodiscard]] std::vector<Sign> signs_in_view(const TimelineFrame& frame) {
   std::vector<Sign> signs;
-  const std::vector<Incident>& list = frame.state.incidents->list;
-  const auto begins_before = [](const Incident& incident, double ns) {
+  const std::vector<analysis::Incident>& list = frame.state.incidents->list;
+  const auto begins_before = [](const analysis::Incident& incident, double ns) {
     return static_cast<double>(incident.begin_ns) < ns;
   };
   auto at = std::lower_bound(list.begin(), list.end(), frame.ns(frame.canvas_x), begins_before);
@@ -76,7 +77,7 @@ struct Sign {
 void explain(TimelineFrame& frame, const Sign& sign, const Rect& rect) {
   HoverCard card;
   const std::size_t count = sign.count();
-  const Incident& first = *sign.first;
+  const analysis::Incident& first = *sign.first;
   if (count == 1) {
     card.title = std::string(frame.snapshot.strings->text(first.name));
     card.title_value = word_for(first.alert);
@@ -89,7 +90,7 @@ void explain(TimelineFrame& frame, const Sign& sign, const Rect& rect) {
     card.title = fmt::format("{} events", format_count(count));
     card.title_value = word_for(gravest(sign));
     for (std::size_t i = 0; i < std::min(count, kMostListed); ++i) {
-      const Incident& each = *(sign.first + static_cast<std::ptrdiff_t>(i));
+      const analysis::Incident& each = *(sign.first + static_cast<std::ptrdiff_t>(i));
       card.rows.push_back({format_time_exact(each.begin_ns), std::string(frame.snapshot.strings->text(each.name)),
                            colour_of(each.alert), TextStyle::body});
     }
@@ -100,8 +101,8 @@ void explain(TimelineFrame& frame, const Sign& sign, const Rect& rect) {
 
 // The first, or the one after the selected.
 void select_next(TimelineFrame& frame, const Sign& sign) {
-  auto chosen =
-      std::find_if(sign.first, sign.last, [&](const Incident& each) { return frame.tab.selected == each.event; });
+  auto chosen = std::find_if(sign.first, sign.last,
+                             [&](const analysis::Incident& each) { return frame.tab.selected == each.event; });
   chosen = chosen == sign.last || chosen + 1 == sign.last ? sign.first : chosen + 1;
   frame.tab.selected = chosen->event;
   frame.tab.also_selected.clear();
@@ -113,7 +114,7 @@ void draw_sign(TimelineFrame& frame, std::size_t index, const Sign& sign) {
   const Rect band = frame.canvas(frame.markers);
   const Rect rect{sign.x0, band.y0, sign.x1, band.y0 + ui.px(size::kMarkerRow)};
   const Interaction touch = interact(ui, frame.name("sign.") + std::to_string(index), rect,
-                                     {.disabled = false, .below_others = true, .no_focus = true});
+                                     {.below_others = true, .label = "Errors and warnings at this time"});
   const Alert kind = gravest(sign);
   Rect inside = rect;
   draw_icon(ui, inside.cut_left(ui.px(kSignWidth)), kind == Alert::error ? icon::kError : icon::kWarning,
@@ -123,11 +124,7 @@ void draw_sign(TimelineFrame& frame, std::size_t index, const Sign& sign) {
               {.style = TextStyle::mono_small, .colour = Colour::text1, .fit = Fit::clip});
   }
   if (touch.hovered) set_cursor(Cursor::response);
-  if (touch.hovered && touch.hovered_for < kHoverCardDelay) {
-    ui.request_frame_after(kHoverCardDelay - touch.hovered_for);
-  } else if (touch.hovered) {
-    explain(frame, sign, rect);
-  }
+  if (touch.hovered && touch.hovered_for >= kHoverCardDelay) explain(frame, sign, rect);
   if (touch.clicked) select_next(frame, sign);
 }
 
@@ -142,7 +139,7 @@ constexpr std::size_t kMostNamedCompiles = 5;
 }
 
 // For as long as something compiles; of what lies within a pixel once.
-void draw_compile_lines(const TimelineFrame& frame, const Compilations& all, const Rect& band) {
+void draw_compile_lines(const TimelineFrame& frame, const analysis::Compilations& all, const Rect& band) {
   Ui& ui = frame.ui;
   const double from = frame.ns(band.x0), to = frame.ns(band.x1);
   auto at = std::partition_point(all.compiling.begin(), all.compiling.end(),
@@ -159,7 +156,7 @@ void draw_compile_lines(const TimelineFrame& frame, const Compilations& all, con
   }
 }
 
-void draw_hit_ticks(const TimelineFrame& frame, const Compilations& all, const Rect& band) {
+void draw_hit_ticks(const TimelineFrame& frame, const analysis::Compilations& all, const Rect& band) {
   Ui& ui = frame.ui;
   const double to = frame.ns(band.x1);
   const auto before = [&](std::uint32_t event, double ns) {
@@ -178,8 +175,8 @@ struct CompileSign {
   float x0 = 0, x1 = 0;
 };
 
-[[nodiscard]] std::vector<CompileSign> compile_signs_in_view(const TimelineFrame& frame, const Compilations& all,
-                                                             const Rect& band) {
+[[nodiscard]] std::vector<CompileSign> compile_signs_in_view(const TimelineFrame& frame,
+                                                             const analysis::Compilations& all, const Rect& band) {
   std::vector<CompileSign> signs;
   const auto begin_of = [&](std::size_t at) { return static_cast<double>(all.events[all.compiled[at]].begin_ns); };
   const auto first_from = [&](double ns) {
@@ -204,24 +201,26 @@ struct CompileSign {
   return signs;
 }
 
-void explain_compilations(TimelineFrame& frame, const Compilations& all, const CompileSign& sign, const Rect& rect) {
+void explain_compilations(TimelineFrame& frame, const analysis::Compilations& all, const CompileSign& sign,
+                          const Rect& rect) {
   HoverCard card;
-  const CompileEvent& first = all.events[all.compiled[sign.first]];
+  const analysis::CompileEvent& first = all.events[all.compiled[sign.first]];
   const std::size_t count = sign.last - sign.first;
-  const auto length = [](const CompileEvent& event) {
+  const auto length = [](const analysis::CompileEvent& event) {
     return event.end_ns > event.begin_ns ? format_duration(event.cost_ns) : std::string("–");
   };
-  card.title = count == 1 ? std::string(kind_text(first.kind)) : fmt::format("{} compilations", format_count(count));
+  card.title =
+      count == 1 ? std::string(analysis::kind_text(first.kind)) : fmt::format("{} compilations", format_count(count));
   if (count == 1) {
     card.title_value = length(first);
     if (!first.what.empty()) card.rows.push_back({"Of", first.what, Colour::text1, TextStyle::body});
     card.rows.push_back({"Time", format_time_exact(first.begin_ns)});
-    card.rows.push_back({"Rests on", basis_text(first), Colour::text1, TextStyle::body});
+    card.rows.push_back({"Rests on", analysis::basis_text(first), Colour::text1, TextStyle::body});
     card.rows.push_back({"Lane", lane_name(frame, first.event)});
     card.footer = "Click to select it";
   } else {
     for (std::size_t i = sign.first; i < std::min(sign.last, sign.first + kMostNamedCompiles); ++i) {
-      const CompileEvent& each = all.events[all.compiled[i]];
+      const analysis::CompileEvent& each = all.events[all.compiled[i]];
       card.rows.push_back({length(each), each.what, Colour::text1, TextStyle::body});
     }
     card.footer = "Each click selects the next of them; zoom in to see them apart";
@@ -229,7 +228,7 @@ void explain_compilations(TimelineFrame& frame, const Compilations& all, const C
   hover_card(frame.ui, card, rect, frame.canvas(frame.ruler));
 }
 
-void select_next_compilation(TimelineFrame& frame, const Compilations& all, const CompileSign& sign) {
+void select_next_compilation(TimelineFrame& frame, const analysis::Compilations& all, const CompileSign& sign) {
   std::size_t chosen = sign.first;
   for (std::size_t i = sign.first; i + 1 < sign.last; ++i) {
     if (frame.tab.selected == all.events[all.compiled[i]].event) chosen = i + 1;
@@ -239,16 +238,17 @@ void select_next_compilation(TimelineFrame& frame, const Compilations& all, cons
   frame.state.reveal = frame.tab.selected;
 }
 
-void draw_compile_sign(TimelineFrame& frame, const Compilations& all, std::size_t index, const CompileSign& sign,
-                       const Rect& band) {
+void draw_compile_sign(TimelineFrame& frame, const analysis::Compilations& all, std::size_t index,
+                       const CompileSign& sign, const Rect& band) {
   Ui& ui = frame.ui;
   const Rect rect{sign.x0, band.y0, sign.x1, band.y1};
   const Interaction touch = interact(ui, frame.name("compile.") + std::to_string(index), rect,
-                                     {.disabled = false, .below_others = true, .no_focus = true});
+                                     {.below_others = true, .label = "Compilations at this time"});
   bool repeats = false;
   constexpr std::size_t kMostLookedAt = 4'096;
   const std::size_t looked_at = std::min(sign.last, sign.first + kMostLookedAt);
-  for (std::size_t i = sign.first; i < looked_at && !repeats; ++i) repeats = is_repeated(all.events[all.compiled[i]]);
+  for (std::size_t i = sign.first; i < looked_at && !repeats; ++i)
+    repeats = analysis::is_repeated(all.events[all.compiled[i]]);
   Rect inside = rect;
   draw_icon(ui, inside.cut_left(ui.px(kSignWidth)), icon::kSettings,
             ui.colour(repeats ? Colour::warning_line : Colour::text2), TextStyle::icon12);
@@ -257,20 +257,16 @@ void draw_compile_sign(TimelineFrame& frame, const Compilations& all, std::size_
               {.style = TextStyle::mono_small, .colour = Colour::text1, .fit = Fit::clip});
   }
   if (touch.hovered) set_cursor(Cursor::response);
-  if (touch.hovered && touch.hovered_for < kHoverCardDelay) {
-    ui.request_frame_after(kHoverCardDelay - touch.hovered_for);
-  } else if (touch.hovered) {
-    explain_compilations(frame, all, sign, rect);
-  }
+  if (touch.hovered && touch.hovered_for >= kHoverCardDelay) explain_compilations(frame, all, sign, rect);
   if (touch.clicked) select_next_compilation(frame, all, sign);
 }
 
 void draw_compilations(TimelineFrame& frame) {
   if (!frame.tab.analysis) return;
   // While a capture runs they are not asked for, which leaves the workers to it, unless a panel has once done so.
-  SessionAnalysis& analysis = *frame.tab.analysis;
-  if (may_grow(frame.tab) && !analysis.compilations_state().value) return;
-  const std::shared_ptr<const Compilations> all = analysis.compilations();
+  session::SessionAnalysis& analysis = *frame.tab.analysis;
+  if (session::may_grow(frame.tab) && !analysis.compilations_state().value) return;
+  const std::shared_ptr<const analysis::Compilations> all = analysis.compilations();
   if (!all || all->events.empty()) return;
   const Rect band = sign_band(frame);
   draw_compile_lines(frame, *all, band);
@@ -293,8 +289,8 @@ constexpr float kLeastBox = 24;          // a narrower one is shown only if it w
 constexpr std::size_t kMostUnasked = 2;  // boxes that nobody asked for
 
 struct WarningBox {
-  const Finding* finding = nullptr;
-  const FindingPlace* place = nullptr;
+  const analysis::Finding* finding = nullptr;
+  const analysis::FindingPlace* place = nullptr;
   std::vector<Rect> parts;  // of rows that lie together; from edge to edge of the canvas where it goes on
   Rect tab;
   std::string text;
@@ -315,7 +311,7 @@ struct WarningBox {
       parts.push_back({x0, top, std::max(x1, x0 + frame.ui.px(3)), bottom});
   };
   const std::size_t pinned = frame.state.pinned_rows;  // which lie apart from the others
-  for (const WarningIndex::RowRun& run : frame.state.warnings.rows_of(finding)) {
+  for (const rows::WarningIndex::RowRun& run : frame.state.warnings.rows_of(finding)) {
     if (run.first < pinned) add(run.first, std::min(run.last, pinned - 1));
     if (run.last >= pinned) add(std::max(run.first, pinned), run.last);
   }
@@ -323,7 +319,7 @@ struct WarningBox {
 }
 
 [[nodiscard]] std::optional<WarningBox> box_of(const TimelineFrame& frame, std::size_t number) {
-  const Finding& finding = frame.state.warnings.advice().findings[number];
+  const analysis::Finding& finding = frame.state.warnings.advice().findings[number];
   WarningBox box{&finding, frame.state.warnings.longest_place(number, range_in_view(frame)), {}, {}, {}};
   if (box.place == nullptr) return {};
   box.parts = parts_of(frame, number, box.place->range);
@@ -351,7 +347,7 @@ struct WarningBox {
   });
 }
 
-[[nodiscard]] std::vector<WarningBox> boxes_in_view(const TimelineFrame& frame, const Advice& advice) {
+[[nodiscard]] std::vector<WarningBox> boxes_in_view(const TimelineFrame& frame, const analysis::Advice& advice) {
   std::vector<WarningBox> boxes;
   for (std::size_t i = 0; i < advice.findings.size(); ++i) {
     if (advice.findings[i].key != frame.tab.chosen_warning) continue;
@@ -361,7 +357,7 @@ struct WarningBox {
   constexpr std::size_t kMostTried = 6;
   std::size_t unasked = 0, tried = 0;
   for (std::size_t i = 0; i < advice.findings.size(); ++i) {
-    const Finding& finding = advice.findings[i];
+    const analysis::Finding& finding = advice.findings[i];
     if (unasked == kMostUnasked || tried == kMostTried) break;
     if (finding.rule->of_device || finding.key == frame.tab.chosen_warning) continue;
     ++tried;
@@ -402,16 +398,16 @@ void draw_idle(const TimelineFrame& frame, const WarningBox& box) {
 
 void draw_tab(TimelineFrame& frame, std::size_t index, const WarningBox& box) {
   Ui& ui = frame.ui;
-  const Interaction touch = interact(ui, frame.name("warning.") + std::to_string(index), box.tab,
-                                     {.disabled = false, .below_others = false, .no_focus = true});
+  const Interaction touch = interact(ui, frame.name("warning.") + std::to_string(index), box.tab);
   fill(ui, box.tab, ui.colour(Colour::warning), size::kChipRadius);
   Rect inside = box.tab.inset(ui.px(6), 0);
   const Pixel ink = ui.colour(Colour::on_accent);
   draw_icon(ui, inside.cut_left(ui.px(18)), icon::kWarning, ink, TextStyle::icon12);
   draw_text(ui, inside, box.text, {.style = TextStyle::small_strong, .colour = Colour::on_accent, .fit = Fit::clip});
   if (touch.hovered) set_cursor(Cursor::response);
-  tooltip(ui, touch, box.tab,
-          box.finding->headline + (box.finding->is_error ? "" : "\nMending it: " + saving_text(*box.finding)));
+  tooltip(
+      ui, touch, box.tab,
+      box.finding->headline + (box.finding->is_error ? "" : "\nMending it: " + analysis::saving_text(*box.finding)));
   if (!touch.clicked) return;
   frame.tab.chosen_warning = box.finding->key;
   frame.state.warning_chosen = true;
@@ -438,7 +434,7 @@ void draw_signs(TimelineFrame& frame) {
 // panel.
 
 void draw_warnings(TimelineFrame& frame) {
-  const std::shared_ptr<const Advice> advice = shown_advice(frame.tab);
+  const std::shared_ptr<const analysis::Advice> advice = session::shown_advice(frame.tab);
   if (!advice || advice->findings.empty()) return;
   frame.state.warnings.update(advice, frame.state.rows_version, frame.state.rows.size(),
                               [&](std::size_t row) { return tracks_of(frame, frame.state.rows[row]); });
@@ -454,4 +450,4 @@ void draw_warnings(TimelineFrame& frame) {
   frame.list->PopClipRect();
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::timeline

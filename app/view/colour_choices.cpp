@@ -8,9 +8,10 @@
 
 #include "app/content/event_labels.h"
 #include "app/rows/groups.h"
+#include "core/base/text.h"
 #include "core/listing/terms.h"
 
-namespace accelscope::app {
+namespace accelscope::app::view {
 namespace {
 
 // Fields that sources call so, in the order in which users ask for them.
@@ -46,7 +47,7 @@ constexpr std::array<std::string_view, 4> kWithoutNames = {"queue_type", "queue"
       const NameTotals::Stretch stretch = lane.data->totals.stretch(0, chunk);
       for (std::uint32_t i = 0; stretch.retained && i < stretch.size; ++i) {
         all += stretch.totals[i].count;
-        if (names_nothing(snapshot.strings->text(stretch.totals[i].name))) unnamed += stretch.totals[i].count;
+        if (content::names_nothing(snapshot.strings->text(stretch.totals[i].name))) unnamed += stretch.totals[i].count;
       }
       totals = totals || stretch.retained;
     }
@@ -69,13 +70,6 @@ constexpr std::array<std::string_view, 4> kWithoutNames = {"queue_type", "queue"
   return static_cast<std::size_t>(known - kUsual.begin());
 }
 
-// "opcode" -> "Opcode", "queue_name" -> "Queue name".
-[[nodiscard]] std::string title_of_name(std::string name) {
-  std::replace(name.begin(), name.end(), '_', ' ');
-  if (!name.empty() && name[0] >= 'a' && name[0] <= 'z') name[0] = static_cast<char>(name[0] - 'a' + 'A');
-  return name;
-}
-
 [[nodiscard]] std::string number_text(double value) {
   return std::floor(value) == value && std::abs(value) < 1e18 ? fmt::format("{:.0f}", value) : fmt::format("{}", value);
 }
@@ -89,7 +83,7 @@ std::vector<std::string> coloured_tables(const Snapshot& snapshot) {
     std::uint64_t events = 0;
   };
   std::vector<Table> tables;
-  for (const TrackPlace& place : placed_tracks(snapshot)) {
+  for (const rows::TrackPlace& place : rows::placed_tracks(snapshot)) {
     const TrackSnapshot& track = *place.track;
     if (track.schema == nullptr || track.schema->kind == EventKind::counter) continue;
     std::uint64_t events = 0;
@@ -98,7 +92,7 @@ std::vector<std::string> coloured_tables(const Snapshot& snapshot) {
     auto table = std::ranges::find_if(tables, [&](const Table& each) { return each.name == track.schema->name; });
     if (table == tables.end()) table = tables.insert(tables.end(), {track.schema->name, 0, 0});
     table->events += events;
-    if (!belongs_to_track(snapshot, place)) table->on_top += events;
+    if (!rows::belongs_to_track(snapshot, place)) table->on_top += events;
   }
   std::ranges::stable_sort(tables, [](const Table& a, const Table& b) {
     return a.on_top != b.on_top ? a.on_top > b.on_top : a.events > b.events;
@@ -113,7 +107,7 @@ std::vector<ColourColumn> colour_columns(const Snapshot& snapshot, std::string_v
   const Schema* schema = find_schema(snapshot, table);
   if (schema == nullptr) return columns;
   columns.push_back(
-      {std::string(kByName), title_of_name(schema->name_column.empty() ? "name" : schema->name_column), ""});
+      {std::string(kByName), capitalised(with_blanks(schema->name_column.empty() ? "name" : schema->name_column)), ""});
   std::vector<const Column*> usual;
   for (const Column& column : schema->columns) {
     if (rank(column) < kUsual.size()) usual.push_back(&column);
@@ -141,7 +135,7 @@ std::string usual_colour_column(const Snapshot& snapshot, std::string_view table
   return std::string(unnamed ? *instead : kByName);
 }
 
-std::string colour_column(const Snapshot& snapshot, const ViewChoices& choices, const std::string& table) {
+std::string colour_column(const Snapshot& snapshot, const session::ViewChoices& choices, const std::string& table) {
   const auto chosen = choices.colour_by.find(table);
   return chosen == choices.colour_by.end() ? usual_colour_column(snapshot, table) : chosen->second;
 }
@@ -153,10 +147,10 @@ std::string colour_title(const Snapshot& snapshot, const std::string& table, con
   return column;
 }
 
-void choose_colour(SessionTab& tab, const std::string& table, const std::string& column) {
+void choose_colour(session::SessionTab& tab, const std::string& table, const std::string& column) {
   if (colour_column(*tab.snapshot, tab.choices, table) == column) return;
   const bool usual = column == usual_colour_column(*tab.snapshot, table);
-  tab.change([&](ViewChoices& choices) {
+  tab.change([&](session::ViewChoices& choices) {
     if (usual) {
       choices.colour_by.erase(table);
     } else {
@@ -165,13 +159,13 @@ void choose_colour(SessionTab& tab, const std::string& table, const std::string&
   });
 }
 
-FilterTerm term_of(const ColourTable& table, const ColourValue& value) {
+FilterTerm term_of(const colour::ColourTable& table, const colour::ColourValue& value) {
   const std::string& column = table.column;
   if (value.missing) {
     // What has a value, turned round: an event without one matches no search for the column.
     return {column + (table.ordered ? ">=-1e300" : "~/./"), true};
   }
-  if (!table.ordered) return {search_of_text(column, value.text), false};
+  if (!table.ordered) return {listing::search_of_text(column, value.text), false};
   std::string search;
   if (value.from) search += column + ">=" + number_text(*value.from);
   if (value.below) search += (search.empty() ? "" : " ") + column + "<" + number_text(*value.below);
@@ -179,7 +173,7 @@ FilterTerm term_of(const ColourTable& table, const ColourValue& value) {
   return {search, false};
 }
 
-ValueState state_of(const EventFilter& filter, const ColourTable& table, const ColourValue& value) {
+ValueState state_of(const EventFilter& filter, const colour::ColourTable& table, const colour::ColourValue& value) {
   FilterTerm term = term_of(table, value);
   if (std::ranges::find(filter.terms, term) != filter.terms.end()) return ValueState::only;
   term.excluded = !term.excluded;
@@ -187,9 +181,9 @@ ValueState state_of(const EventFilter& filter, const ColourTable& table, const C
   return hidden ? ValueState::hidden : ValueState::plain;
 }
 
-void toggle_only(EventFilter& filter, const ColourTable& table, const ColourValue& value) {
+void toggle_only(EventFilter& filter, const colour::ColourTable& table, const colour::ColourValue& value) {
   const bool was_only = state_of(filter, table, value) == ValueState::only;
-  for (const ColourValue& each : table.values) {
+  for (const colour::ColourValue& each : table.values) {
     if (state_of(filter, table, each) == ValueState::only) std::erase(filter.terms, term_of(table, each));
   }
   if (was_only) return;
@@ -197,11 +191,11 @@ void toggle_only(EventFilter& filter, const ColourTable& table, const ColourValu
   filter.terms.push_back(term_of(table, value));
 }
 
-void toggle_hidden(EventFilter& filter, const ColourTable& table, const ColourValue& value) {
+void toggle_hidden(EventFilter& filter, const colour::ColourTable& table, const colour::ColourValue& value) {
   FilterTerm term = term_of(table, value);
   std::erase(filter.terms, term);  // to show only and to hide the same would leave nothing
   term.excluded = !term.excluded;
   if (std::erase(filter.terms, term) == 0) filter.terms.push_back(term);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::view

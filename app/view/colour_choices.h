@@ -9,7 +9,7 @@
 #include "app/session/tab.h"
 #include "core/colour/event_colours.h"
 
-namespace accelscope::app {
+namespace accelscope::app::view {
 
 inline constexpr std::string_view kByName = "name";
 
@@ -29,18 +29,20 @@ struct ColourColumn {
 // less than another column does (processors of a core), that column.
 [[nodiscard]] std::string usual_colour_column(const Snapshot& snapshot, std::string_view table);
 // What the table is coloured by.
-[[nodiscard]] std::string colour_column(const Snapshot& snapshot, const ViewChoices& choices, const std::string& table);
+[[nodiscard]] std::string colour_column(const Snapshot& snapshot, const session::ViewChoices& choices,
+                                        const std::string& table);
 [[nodiscard]] std::string colour_title(const Snapshot& snapshot, const std::string& table, const std::string& column);
-void choose_colour(SessionTab& tab, const std::string& table, const std::string& column);
+void choose_colour(session::SessionTab& tab, const std::string& table, const std::string& column);
 
 // The events that a value stands for, as a search in the grammar of core/search/search.h.
-[[nodiscard]] FilterTerm term_of(const ColourTable& table, const ColourValue& value);
+[[nodiscard]] FilterTerm term_of(const colour::ColourTable& table, const colour::ColourValue& value);
 // Shows only the events of the value in place of another value of the same legend, or all again if it did so already.
-void toggle_only(EventFilter& filter, const ColourTable& table, const ColourValue& value);
+void toggle_only(EventFilter& filter, const colour::ColourTable& table, const colour::ColourValue& value);
 // Hides the events of the value, or shows them again.
-void toggle_hidden(EventFilter& filter, const ColourTable& table, const ColourValue& value);
+void toggle_hidden(EventFilter& filter, const colour::ColourTable& table, const colour::ColourValue& value);
 
 enum class ValueState : std::uint8_t { plain, only, hidden };
-[[nodiscard]] ValueState state_of(const EventFilter& filter, const ColourTable& table, const ColourValue& value);
+[[nodiscard]] ValueState state_of(const EventFilter& filter, const colour::ColourTable& table,
+                                  const colour::ColourValue& value);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::view

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "app/persist/persist.h"
+#include "core/base/text.h"
 
-namespace accelscope::app {
+namespace accelscope::app::view {
 namespace {
 
 constexpr std::string_view kViewLinkHead = "accelscope-view:";
@@ -18,7 +18,7 @@ constexpr int kViewLinkVersion = 1;
 constexpr double kFarthestNs = 9e18;  // beyond it ns are no int64
 constexpr std::size_t kQuoted = 40;   // of a wrong value, in errors
 
-using Element = TextRecord;
+using Element = persist::TextRecord;
 using Elements = std::vector<Element>;
 
 // ---- Writing
@@ -53,12 +53,12 @@ void add_part(std::string& text, std::string_view name, const Elements& elements
   }
 }
 
-[[nodiscard]] Elements rows_to_elements(const RowChoices& rows) {
+[[nodiscard]] Elements rows_to_elements(const rows::RowChoices& rows) {
   Elements elements;
   const std::string lines = rows.to_text();
   for (std::string_view rest = lines; !rest.empty();) {
     const std::size_t end = rest.find('\n');
-    elements.push_back(decode_record(rest.substr(0, end)));
+    elements.push_back(persist::decode_record(rest.substr(0, end)));
     rest.remove_prefix(end + 1);
   }
   return elements;
@@ -124,7 +124,7 @@ template <typename Number>
 }
 
 Result<void> read_range(const Part& part, const Elements& elements, ViewLink& link) {
-  ViewRange range;
+  session::ViewRange range;
   const bool numbers = read_stretch(elements, range.begin_ns, range.end_ns);
   const bool in_reach = std::abs(range.begin_ns) <= kFarthestNs && std::abs(range.end_ns) <= kFarthestNs;
   if (!numbers || !in_reach) return wrong(part, "two times in ns are needed");
@@ -174,9 +174,9 @@ Result<void> read_colours(const Part& part, const Elements& elements, ViewLink& 
 Result<void> read_rows(const Part& part, const Elements& elements, ViewLink& link) {
   (void)part;
   std::string lines;
-  for (const Element& element : elements) lines += encode_record(element) + '\n';
+  for (const Element& element : elements) lines += persist::encode_record(element) + '\n';
   std::vector<std::string> passed_over;
-  link.choices.rows = RowChoices::from_text(lines, &passed_over);
+  link.choices.rows = rows::RowChoices::from_text(lines, &passed_over);
   for (const std::string& line : passed_over) {
     const std::string name = "rows: " + line;
     const auto known = std::ranges::find(link.passed_over, name);
@@ -294,4 +294,4 @@ Result<ViewLink> read_view_link(std::string_view typed) {
   return link;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::view

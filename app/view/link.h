@@ -26,7 +26,7 @@
 #include "core/base/result.h"
 #include "core/model/ids.h"
 
-namespace accelscope::app {
+namespace accelscope::app::view {
 
 struct LinkedEvent {
   EventId id = kNoEvent;
@@ -35,8 +35,8 @@ struct LinkedEvent {
 };
 
 struct ViewLink {
-  std::optional<ViewRange> range;
-  ViewChoices choices;                     // its filter names no tracks: those are beside it
+  std::optional<session::ViewRange> range;
+  session::ViewChoices choices;            // its filter names no tracks: those are beside it
   std::vector<std::string> filter_tracks;  // by name
   std::optional<LinkedEvent> selected;
   std::vector<std::string>
@@ -48,4 +48,4 @@ struct ViewLink {
 // A wrong text is an error that says where and what; so is one of a newer version whose rules are others.
 [[nodiscard]] Result<ViewLink> read_view_link(std::string_view text);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::view

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
 #include "app/persist/persist.h"
 #include "core/base/format.h"
+#include "core/base/text.h"
 
-namespace accelscope::app {
+namespace accelscope::app::view {
 namespace {
 
 constexpr const char* kMarkerSetsHead = "accelscope-marker-sets";
@@ -20,18 +20,13 @@ constexpr const char* kVersion = "1";
   return a.ts_ns == b.ts_ns && a.end_ns == b.end_ns && a.name == b.name && a.note == b.note;
 }
 
-[[nodiscard]] bool read_ns(const std::string& text, std::int64_t& ns) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 // Nothing: the line is wrong.
-[[nodiscard]] std::optional<Marker> read_marker(const TextRecord& record) {
+[[nodiscard]] std::optional<Marker> read_marker(const persist::TextRecord& record) {
   Marker marker;
-  if (record.size() < 6 || !read_ns(record[1], marker.ts_ns)) return std::nullopt;
+  if (record.size() < 6 || !read_number(record[1], marker.ts_ns)) return std::nullopt;
   if (!record[2].empty()) {
     std::int64_t end = 0;
-    if (!read_ns(record[2], end) || end < marker.ts_ns) return std::nullopt;
+    if (!read_number(record[2], end) || end < marker.ts_ns) return std::nullopt;
     marker.end_ns = end;
   }
   marker.name = record[3];
@@ -127,12 +122,13 @@ bool MarkerSets::holds(const std::vector<Marker>& markers) const {
 }
 
 std::string MarkerSets::to_text() const {
-  std::string text = encode_record({kMarkerSetsHead, kVersion}) + '\n';
+  std::string text = persist::encode_record({kMarkerSetsHead, kVersion}) + '\n';
   for (const MarkerSet& set : sets_) {
-    text += encode_record({"set", set.name}) + '\n';
+    text += persist::encode_record({"set", set.name}) + '\n';
     for (const Marker& marker : set.markers) {
       const std::string end = marker.end_ns ? std::to_string(*marker.end_ns) : "";
-      text += encode_record({"marker", std::to_string(marker.ts_ns), end, marker.name, marker.note, marker.set_name});
+      text += persist::encode_record(
+          {"marker", std::to_string(marker.ts_ns), end, marker.name, marker.note, marker.set_name});
       text += '\n';
     }
   }
@@ -147,7 +143,7 @@ Result<MarkerSets> MarkerSets::from_text(std::string_view text) {
     std::string_view own = text.substr(0, end);
     if (own.ends_with('\r')) own.remove_suffix(1);
     text.remove_prefix(std::min(end + 1, text.size()));
-    const TextRecord record = decode_record(own);
+    const persist::TextRecord record = persist::decode_record(own);
     if (line == 1) {
       if (record[0] != kMarkerSetsHead) return Error{"this is no file of marker sets; export one in the Markers panel"};
       if (record.size() < 2 || record[1] != kVersion) {
@@ -174,9 +170,11 @@ Result<MarkerSets> MarkerSets::from_text(std::string_view text) {
 
 // ---- Of a session
 
-const MarkerSets& SessionMarkerSets::of(const SessionTab& tab) {
-  if (std::exchange(read_, true)) return sets_;
-  Result<MarkerSets> retained = MarkerSets::from_text(retained_value(tab, kMarkerSetsKey));
+const MarkerSets& SessionMarkerSets::of(const session::SessionTab& tab) {
+  std::string text = session::retained_value(tab, session::kMarkerSetsKey);
+  if (read_ == text) return sets_;
+  Result<MarkerSets> retained = MarkerSets::from_text(text);
+  read_ = std::move(text);
   if (retained) {
     sets_ = std::move(*retained);
   } else {
@@ -185,15 +183,18 @@ const MarkerSets& SessionMarkerSets::of(const SessionTab& tab) {
   return sets_;
 }
 
-bool SessionMarkerSets::any_in(const SessionTab& tab) { return !retained_value(tab, kMarkerSetsKey).empty(); }
-
-void SessionMarkerSets::keep(SessionTab& tab) {
-  problem_.clear();
-  note_retained_change(tab);
-  keep_value(tab, kMarkerSetsKey, sets_.all().empty() ? "" : sets_.to_text());
+bool SessionMarkerSets::any_in(const session::SessionTab& tab) {
+  return !session::retained_value(tab, session::kMarkerSetsKey).empty();
 }
 
-Result<void> SessionMarkerSets::save(SessionTab& tab, const std::string& name) {
+void SessionMarkerSets::keep(session::SessionTab& tab) {
+  problem_.clear();
+  session::note_retained_change(tab);
+  read_ = sets_.all().empty() ? "" : sets_.to_text();
+  session::keep_value(tab, session::kMarkerSetsKey, *read_);
+}
+
+Result<void> SessionMarkerSets::save(session::SessionTab& tab, const std::string& name) {
   (void)of(tab);
   if (name.empty()) return Error{"a set of markers needs a name"};
   sets_.put(name, tab.markers);
@@ -201,7 +202,7 @@ Result<void> SessionMarkerSets::save(SessionTab& tab, const std::string& name) {
   return {};
 }
 
-Result<void> SessionMarkerSets::rename(SessionTab& tab, const std::string& from, const std::string& to) {
+Result<void> SessionMarkerSets::rename(session::SessionTab& tab, const std::string& from, const std::string& to) {
   (void)of(tab);
   if (sets_.rename(from, to)) {
     keep(tab);
@@ -211,13 +212,13 @@ Result<void> SessionMarkerSets::rename(SessionTab& tab, const std::string& from,
                           : fmt::format("{}: there is a set of that name already", to)};
 }
 
-void SessionMarkerSets::remove(SessionTab& tab, const std::string& name) {
+void SessionMarkerSets::remove(session::SessionTab& tab, const std::string& name) {
   (void)of(tab);
   sets_.remove(name);
   keep(tab);
 }
 
-Result<std::size_t> SessionMarkerSets::import_text(SessionTab& tab, std::string_view text) {
+Result<std::size_t> SessionMarkerSets::import_text(session::SessionTab& tab, std::string_view text) {
   (void)of(tab);
   const MarkerSets found = TRY(MarkerSets::from_text(text));
   if (found.all().empty()) return Error{"the file holds no set of markers; export one in the Markers panel"};
@@ -226,30 +227,35 @@ Result<std::size_t> SessionMarkerSets::import_text(SessionTab& tab, std::string_
   return found.all().size();
 }
 
-Result<void> SessionMarkerSets::load(SessionTab& tab, const std::string& name, LoadMarkers how) {
+Result<void> SessionMarkerSets::load(session::SessionTab& tab, const std::string& name, LoadMarkers how) {
   const MarkerSet* found = of(tab).find(name);
   if (found == nullptr) return Error{fmt::format("{}: there is no such set of markers", name)};
   const MarkerSet set = *found;
   if (how == LoadMarkers::replace) clear_for(tab, set);
   for (Marker marker : set.markers) {
     if (marker.set_name.empty()) marker.set_name = set.name;
-    put_marker(tab, std::move(marker));
+    session::put_marker(tab, std::move(marker));
   }
   return {};
 }
 
 // Takes the session's markers away to make room for the set; those that are in no set become one.
-void SessionMarkerSets::clear_for(SessionTab& tab, const MarkerSet& set) {
+void SessionMarkerSets::clear_for(session::SessionTab& tab, const MarkerSet& set) {
   const std::vector<Marker> before = tab.markers;
   if (!before.empty() && !sets_.holds(before)) {
     sets_.put(fmt::format("before {}", set.name), before);
     keep(tab);
   }
-  for (const Marker& marker : before) remove_marker(tab, marker.id);
+  for (const Marker& marker : before) session::remove_marker(tab, marker.id);
+}
+
+std::int64_t marker_ordinal(const Marker& marker) {
+  constexpr std::int64_t kOfOwnStore = 1 << 20;  // which counts from 1
+  return marker.id < kOfOwnStore ? std::max<std::int64_t>(marker.id - 1, 0) : marker.id % kMarkersOfTab;
 }
 
 std::string marker_letter(const Marker& marker) {
-  const std::int64_t index = std::max<std::int64_t>(marker.id - 1, 0);  // the store counts from 1
+  const std::int64_t index = marker_ordinal(marker);
   std::string letter(1, static_cast<char>('A' + index % 26));
   if (index >= 26) letter += std::to_string(index / 26);
   return letter;
@@ -291,4 +297,4 @@ Result<TimeRange> parse_place(std::string_view text, const TimeRange& session, c
   return TimeRange{at - half, at + half};
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::view

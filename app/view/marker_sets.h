@@ -18,7 +18,7 @@
 #include "core/model/time_range.h"
 #include "core/store/store.h"
 
-namespace accelscope::app {
+namespace accelscope::app::view {
 
 struct MarkerSet {
   std::string name;
@@ -45,35 +45,38 @@ class MarkerSets {
 
 enum class LoadMarkers : std::uint8_t { replace, add };
 
-// The sets of one session: read from it when they are first asked for, kept in it with every change.
+// The sets of one session: read from it when they are asked for, kept in it with every change.
 class SessionMarkerSets {
  public:
-  [[nodiscard]] const MarkerSets& of(const SessionTab& tab);
-  [[nodiscard]] static bool any_in(const SessionTab& tab);
+  [[nodiscard]] const MarkerSets& of(const session::SessionTab& tab);
+  [[nodiscard]] static bool any_in(const session::SessionTab& tab);
   // Why the sets that the session keeps cannot be read; they stay there until a set is saved.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
-  Result<void> save(SessionTab& tab,
+  Result<void> save(session::SessionTab& tab,
                     const std::string& name);  // the session's markers, in the place of one of that name
-  Result<void> rename(SessionTab& tab, const std::string& from, const std::string& to);
-  void remove(SessionTab& tab, const std::string& name);
+  Result<void> rename(session::SessionTab& tab, const std::string& from, const std::string& to);
+  void remove(session::SessionTab& tab, const std::string& name);
   // Puts the set's markers among those of the session, or in their place. Markers without a label get the set's name.
   // Markers that are in no set are kept as the set "before NAME" when they are replaced.
-  Result<void> load(SessionTab& tab, const std::string& name, LoadMarkers how);
-  Result<std::size_t> import_text(SessionTab& tab, std::string_view text);  // how many sets came
+  Result<void> load(session::SessionTab& tab, const std::string& name, LoadMarkers how);
+  Result<std::size_t> import_text(session::SessionTab& tab, std::string_view text);  // how many sets came
 
  private:
-  void keep(SessionTab& tab);
-  void clear_for(SessionTab& tab, const MarkerSet& set);
+  void keep(session::SessionTab& tab);
+  void clear_for(session::SessionTab& tab, const MarkerSet& set);
 
   MarkerSets sets_;
-  bool read_ = false;
+  std::optional<std::string> read_;  // the text that they are of
   std::string problem_;
 };
 
 // Time ranges as users write them: 12.5us:40us, 10%:20%, and by markers, #start:#end. A marker that spans time stands
 // for its beginning on the left side and its end on the right; #span alone is the whole of it.
 
+// Ids of the new markers of a tab on a store that others write to begin at a multiple of this, beyond 2^20.
+inline constexpr std::int64_t kMarkersOfTab = 1 << 10;
+[[nodiscard]] std::int64_t marker_ordinal(const Marker& marker);  // 0 is A
 // What its flag calls a marker: A to Z, then A1, B1 ... in the order in which they were made. A marker keeps its letter
 // wherever it is moved and whichever others come and go.
 [[nodiscard]] std::string marker_letter(const Marker& marker);
@@ -88,4 +91,4 @@ class SessionMarkerSets {
 [[nodiscard]] Result<TimeRange> parse_place(std::string_view text, const TimeRange& session,
                                             const std::vector<Marker>& markers, std::int64_t span_ns);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::view

@@ -10,15 +10,15 @@
 #include "app/view/colour_choices.h"
 #include "app/view/selection.h"
 
-namespace accelscope::app {
+namespace accelscope::app::view {
 namespace {
 
 // The keys of rows as this session has them: another machine's rows are found by all but its name.
-[[nodiscard]] RowChoices with_own_keys(RowChoices rows, const TrackNames& names) {
+[[nodiscard]] rows::RowChoices with_own_keys(rows::RowChoices rows, const rows::TrackNames& names) {
   const auto own = [&names](const std::string& key) {
-    const auto name = track_in_key(key);
+    const auto name = rows::track_in_key(key);
     const auto track = name ? names.find(*name) : std::nullopt;
-    return track ? row_key(names, *track) : key;
+    return track ? rows::row_key(names, *track) : key;
   };
   const auto own_set = [&own](std::set<std::string>& keys) {
     std::set<std::string> found;
@@ -40,7 +40,7 @@ namespace {
 }
 
 // Tracks of the filter, and the names of those that there are not: a lack of them is told.
-[[nodiscard]] std::vector<TrackNumber> own_tracks(const ViewLink& link, const TrackNames& names, bool grows,
+[[nodiscard]] std::vector<TrackNumber> own_tracks(const ViewLink& link, const rows::TrackNames& names, bool grows,
                                                   std::vector<std::string>& missing,
                                                   std::vector<std::string>& reported) {
   std::vector<TrackNumber> tracks;
@@ -62,7 +62,7 @@ namespace {
 }
 
 // Colours by columns that the session's tables have; the others are told. Tables that it does not have may come.
-void keep_own_colours(const Snapshot& snapshot, ViewChoices& choices, std::vector<std::string>& reported) {
+void keep_own_colours(const Snapshot& snapshot, session::ViewChoices& choices, std::vector<std::string>& reported) {
   std::erase_if(choices.colour_by, [&](const auto& choice) {
     const std::vector<ColourColumn> columns = colour_columns(snapshot, choice.first);
     const bool known = columns.empty() || std::ranges::any_of(columns, [&](const ColourColumn& column) {
@@ -77,24 +77,24 @@ void keep_own_colours(const Snapshot& snapshot, ViewChoices& choices, std::vecto
   });
 }
 
-[[nodiscard]] bool meets_session(const ViewRange& range, const Snapshot& snapshot) {
+[[nodiscard]] bool meets_session(const session::ViewRange& range, const Snapshot& snapshot) {
   const SessionSpan span = session_span(snapshot);
   return range.begin_ns <= span.end_ns && range.end_ns >= span.begin_ns;
 }
 
-void show_view(SessionTab& tab, const std::string& text, const TellLinked& tell) {
+void show_view(session::SessionTab& tab, const std::string& text, const TellLinked& tell) {
   if (text.empty()) return;
   const Result<ViewLink> link = read_view_link(text);
   if (!link) return tell(fmt::format("The view that the session was saved with cannot be shown: {}", link.message()));
   follow_link(tab, *link, tell);
 }
 
-void select_linked(SessionTab& tab, const std::optional<LinkedEvent>& event, const TellLinked& tell,
+void select_linked(session::SessionTab& tab, const std::optional<LinkedEvent>& event, const TellLinked& tell,
                    const std::function<void(EventId)>& reveal) {
   clear_selection(tab);
   tab.also_selected.clear();
   if (!event) return;
-  tab.events->when_known(EventIntent::selection, {event->id}, [&tab, event = *event, tell, reveal] {
+  tab.events->when_known(session::EventIntent::selection, {event->id}, [&tab, event = *event, tell, reveal] {
     const EventRecord* record = tab.events->find(event.id);
     if (record == nullptr || record->name_text != event.name) {
       return tell(fmt::format("The event that was selected, {}, is not in this session", event.name));
@@ -106,12 +106,12 @@ void select_linked(SessionTab& tab, const std::optional<LinkedEvent>& event, con
 
 }  // namespace
 
-ViewLink link_to_view(const SessionTab& tab) {
+ViewLink link_to_view(const session::SessionTab& tab) {
   ViewLink link;
   link.range = tab.view;
   link.choices = tab.choices;
   if (!tab.choices.filter.tracks.empty()) {
-    const TrackNames names(*tab.snapshot);
+    const rows::TrackNames names(*tab.snapshot);
     for (const TrackNumber track : tab.choices.filter.tracks) link.filter_tracks.push_back(names.of(track));
     link.choices.filter.tracks.clear();
   }
@@ -121,14 +121,14 @@ ViewLink link_to_view(const SessionTab& tab) {
   return link;
 }
 
-void follow_link(SessionTab& tab, const ViewLink& link, const TellLinked& tell,
+void follow_link(session::SessionTab& tab, const ViewLink& link, const TellLinked& tell,
                  const std::function<void(EventId)>& reveal) {
   std::vector<std::string> reported;
-  const TrackNames names(*tab.snapshot);
-  ViewState state{tab.view, link.choices};
+  const rows::TrackNames names(*tab.snapshot);
+  session::ViewState state{tab.view, link.choices};
   state.choices.rows = with_own_keys(link.choices.rows, names);
   std::vector<std::string> missing;
-  state.choices.filter.tracks = own_tracks(link, names, may_grow(tab), missing, reported);
+  state.choices.filter.tracks = own_tracks(link, names, session::may_grow(tab), missing, reported);
   tab.awaited = {std::move(missing), state.choices.filter, tab.snapshot->tracks.size()};
   keep_own_colours(*tab.snapshot, state.choices, reported);
   if (link.range && meets_session(*link.range, *tab.snapshot)) {
@@ -145,12 +145,12 @@ void follow_link(SessionTab& tab, const ViewLink& link, const TellLinked& tell,
   }
 }
 
-void take_awaited_lanes(SessionTab& tab) {
-  AwaitedLanes& awaited = tab.awaited;
+void take_awaited_lanes(session::SessionTab& tab) {
+  session::AwaitedLanes& awaited = tab.awaited;
   if (awaited.names.empty() || awaited.among == tab.snapshot->tracks.size()) return;
   awaited.among = tab.snapshot->tracks.size();
   if (tab.choices.filter != awaited.filter) return awaited.names.clear();
-  const TrackNames names(*tab.snapshot);
+  const rows::TrackNames names(*tab.snapshot);
   std::erase_if(awaited.names, [&](const std::string& name) {
     const auto track = names.find(name);
     if (track) awaited.filter.tracks.push_back(*track);
@@ -159,7 +159,7 @@ void take_awaited_lanes(SessionTab& tab) {
   tab.choices.filter = awaited.filter;
 }
 
-void keep_view(SessionTab& tab, StoreWriter::Then then) {
+void keep_view(session::SessionTab& tab, session::StoreWriter::Then then) {
   tab.writer->write(
       [link = link_to_view(tab), selected = tab.selected, snapshot = tab.snapshot,
        key = tab.view_key](Store& store) mutable {
@@ -172,11 +172,11 @@ void keep_view(SessionTab& tab, StoreWriter::Then then) {
       std::move(then));
 }
 
-void show_retained_view(SessionTab& tab, const TellLinked& tell) {
-  show_view(tab, retained_value(tab, tab.view_key), tell);
+void show_retained_view(session::SessionTab& tab, const TellLinked& tell) {
+  show_view(tab, session::retained_value(tab, tab.view_key), tell);
 }
 
-void ask_retained_view(SessionTab& tab, const TellLinked& tell) {
+void ask_retained_view(session::SessionTab& tab, const TellLinked& tell) {
   auto text = std::make_shared<std::string>();
   tab.writer->write(
       [text, key = tab.view_key](Store& store) {
@@ -186,46 +186,53 @@ void ask_retained_view(SessionTab& tab, const TellLinked& tell) {
       [&tab, text, tell](const Result<void>&) { show_view(tab, *text, tell); });
 }
 
-void choose_rows(SessionTab& tab, RowChoices rows) {
+void choose_rows(session::SessionTab& tab, rows::RowChoices rows) {
   if (rows == tab.choices.rows) return;
-  tab.change([&](ViewChoices& choices) { choices.rows = std::move(rows); });
+  tab.change([&](session::ViewChoices& choices) { choices.rows = std::move(rows); });
 }
 
-RowChoices full_view(RowChoices choices) {
+rows::RowChoices full_view(rows::RowChoices choices) {
   choices.hidden.clear();
   choices.name_filter.clear();
   choices.layer_depth = 0;
-  choices.minimal = false;
+  choices.minimal = choices.platform = false;
   return choices;
 }
 
-RowChoices minimal_view(RowChoices choices) {
+rows::RowChoices minimal_view(rows::RowChoices choices) {
   choices = full_view(std::move(choices));
   choices.minimal = true;
   return choices;
 }
 
+rows::RowChoices platform_view(rows::RowChoices choices) {
+  choices = full_view(std::move(choices));
+  choices.platform = true;
+  return choices;
+}
+
 std::uint32_t layer_levels(const Snapshot& snapshot) {
   std::size_t levels = 0;
-  for (const TrackPlace& place : placed_tracks(snapshot)) {
-    if (is_layer_group(place.group)) levels = std::max(levels, place.track->lanes.size());
+  for (const rows::TrackPlace& place : rows::placed_tracks(snapshot)) {
+    if (rows::is_layer_group(place.group)) levels = std::max(levels, place.track->lanes.size());
   }
   return static_cast<std::uint32_t>(levels);
 }
 
 std::vector<SemaphoreRow> semaphore_rows(const Snapshot& snapshot) {
   std::vector<SemaphoreRow> rows;
-  for (const TimelineRow& heading : compose_rows(snapshot, nullptr, {})) {
-    if (heading.kind != RowKind::group || !is_semaphore_group(heading.group)) continue;
-    const std::string_view title = row_group(heading.group).title;
+  for (const rows::TimelineRow& heading : rows::compose_rows(snapshot, nullptr, {})) {
+    if (heading.kind != rows::RowKind::group || !rows::is_semaphore_group(heading.group)) continue;
+    const std::string_view title = rows::row_group(heading.group).title;
     std::string device = heading.label;  // "nc0 Semaphores"
     device.resize(device.size() - title.size());
-    for (const RowMember& member : heading.members) rows.push_back({member.key, heading.key, device + member.label});
+    for (const rows::RowMember& member : heading.members)
+      rows.push_back({member.key, heading.key, device + member.label});
   }
   return rows;
 }
 
-void show_semaphores(RowChoices& choices, const std::vector<SemaphoreRow>& rows, bool shown) {
+void show_semaphores(rows::RowChoices& choices, const std::vector<SemaphoreRow>& rows, bool shown) {
   for (const SemaphoreRow& row : rows) {
     if (!shown) {
       choices.hidden.insert(row.key);
@@ -236,4 +243,4 @@ void show_semaphores(RowChoices& choices, const std::vector<SemaphoreRow>& rows,
   }
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::view

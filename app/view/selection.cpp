@@ -7,12 +7,12 @@
 #include "core/listing/terms.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope::app {
+namespace accelscope::app::view {
 
 namespace {
 
 // Not wider than the session with its margin, not narrower than a few ns, and overlapping the session.
-[[nodiscard]] ViewRange held(ViewRange view, const SessionSpan& session) {
+[[nodiscard]] session::ViewRange held(session::ViewRange view, const SessionSpan& session) {
   const double length = std::max(session.end_ns - session.begin_ns, kLeastSpanNs);
   const double margin = length * kFitMargin;
   const double span = std::clamp(view.span_ns(), kLeastSpanNs, length + 2 * margin);
@@ -29,7 +29,7 @@ constexpr double kShownAsPixels = 40;          // how wide it becomes
 constexpr std::size_t kMostDependencies = 64;  // lit and listed; an event with more is a barrier
 constexpr std::size_t kMostChain = 64;         // links each way
 
-void bring_into_view(SessionTab& tab, const EventRecord& event, bool nearer) {
+void bring_into_view(session::SessionTab& tab, const EventRecord& event, bool nearer) {
   const auto begin = static_cast<double>(event.begin_ns);
   const auto end = static_cast<double>(event.end_ns);
   const double centre = (begin + end) / 2;
@@ -44,9 +44,9 @@ void bring_into_view(SessionTab& tab, const EventRecord& event, bool nearer) {
   tab.show({centre - span / 2, centre + span / 2});
 }
 
-void select_and_show(SessionTab& tab, EventId id, bool nearer) {
+void select_and_show(session::SessionTab& tab, EventId id, bool nearer) {
   tab.selected = id;
-  tab.events->when_known(EventIntent::selection, {id}, [&tab, id, nearer] {
+  tab.events->when_known(session::EventIntent::selection, {id}, [&tab, id, nearer] {
     const EventRecord* event = tab.events->find(id);
     if (event == nullptr) tab.last_error = tab.events->problem(id);
     if (event != nullptr && tab.selected == id) bring_into_view(tab, *event, nearer);
@@ -67,13 +67,13 @@ void add_term(std::vector<FilterTerm>& terms, FilterTerm term) {
   if (std::ranges::find(terms, term) == terms.end()) terms.push_back(std::move(term));
 }
 
-void filter_by_part(SessionTab& tab) {
+void filter_by_part(session::SessionTab& tab) {
   const EventFilter part = selected_part(tab).filter;
   tab.follow = false;
   if (tab.region && part.range) {
     tab.view = {static_cast<double>(part.range->begin_ns), static_cast<double>(part.range->end_ns)};
   }
-  tab.change([&](ViewChoices& choices) { choices.filter = both(choices.filter, part); });
+  tab.change([&](session::ViewChoices& choices) { choices.filter = both(choices.filter, part); });
   tab.region.reset();
 }
 
@@ -88,7 +88,7 @@ SessionSpan session_span(const Snapshot& snapshot) {
   return {begin, std::max(end, begin + kLeastSpanNs)};
 }
 
-ViewRange zoomed(const ViewRange& view, double at_ns, double factor, const SessionSpan& session) {
+session::ViewRange zoomed(const session::ViewRange& view, double at_ns, double factor, const SessionSpan& session) {
   const double longest = (session.end_ns - session.begin_ns) * (1 + 2 * kFitMargin);
   const double span = std::clamp(view.span_ns() / factor, kLeastSpanNs, std::max(longest, kLeastSpanNs));
   const double share = (at_ns - view.begin_ns) / view.span_ns();
@@ -96,16 +96,17 @@ ViewRange zoomed(const ViewRange& view, double at_ns, double factor, const Sessi
   return held({begin, begin + span}, session);
 }
 
-ViewRange panned(const ViewRange& view, double by_ns, const SessionSpan& session) {
+session::ViewRange panned(const session::ViewRange& view, double by_ns, const SessionSpan& session) {
   return held({view.begin_ns + by_ns, view.end_ns + by_ns}, session);
 }
 
-ViewRange fitted(double begin_ns, double end_ns, const SessionSpan& session, double margin) {
+session::ViewRange fitted(double begin_ns, double end_ns, const SessionSpan& session, double margin) {
   const double length = std::max(end_ns - begin_ns, kLeastSpanNs);
   return held({begin_ns - length * margin, begin_ns + length * (1 + margin)}, session);
 }
 
-ViewRange with_in_sight(const ViewRange& view, double begin_ns, double end_ns, const SessionSpan& session) {
+session::ViewRange with_in_sight(const session::ViewRange& view, double begin_ns, double end_ns,
+                                 const SessionSpan& session) {
   const double span = view.span_ns();
   if (end_ns - begin_ns > span * (1 - 2 * kFitMargin)) return fitted(begin_ns, end_ns, session, 1.0);
   const double margin = span * kFitMargin;
@@ -114,34 +115,35 @@ ViewRange with_in_sight(const ViewRange& view, double begin_ns, double end_ns, c
   return held({middle - span / 2, middle + span / 2}, session);
 }
 
-void show_stretch(SessionTab& tab, std::int64_t begin_ns, std::int64_t end_ns) {
+void show_stretch(session::SessionTab& tab, std::int64_t begin_ns, std::int64_t end_ns) {
   const auto begin = static_cast<double>(begin_ns);
   const double span = std::max(static_cast<double>(end_ns) - begin, 1.0);
   tab.show({begin - span * kStretchMargin, begin + span * (1 + kStretchMargin)});
 }
 
-void select_event(SessionTab& tab, EventId id) { select_and_show(tab, id, true); }
+void select_event(session::SessionTab& tab, EventId id) { select_and_show(tab, id, true); }
 
-void select_in_view(SessionTab& tab, EventId id) { select_and_show(tab, id, false); }
+void select_in_view(session::SessionTab& tab, EventId id) { select_and_show(tab, id, false); }
 
-void clear_selection(SessionTab& tab) {
+void clear_selection(session::SessionTab& tab) {
   tab.operation.reset();
-  tab.events->drop(EventIntent::selection);
+  tab.events->drop(session::EventIntent::selection);
   tab.selected.reset();
   tab.selected_source.clear();
   tab.related.clear();
   tab.lit.reset();
 }
 
-void step_selection(SessionTab& tab, EventStep step, std::function<void(const StepPlace&)> arrived) {
+void step_selection(session::SessionTab& tab, session::EventStep step,
+                    std::function<void(const session::StepPlace&)> arrived) {
   tab.events->step({tab.selected, tab.lane_step, {}}, std::move(step),
-                   [&tab, from = tab.selected, arrived = std::move(arrived)](const Result<StepPlace>& place) {
+                   [&tab, from = tab.selected, arrived = std::move(arrived)](const Result<session::StepPlace>& place) {
                      if (!place) tab.last_error = place.message();
                      if (place && tab.selected == from) arrived(*place);
                    });
 }
 
-void SelectionFollower::update(SessionTab& tab) {
+void SelectionFollower::update(session::SessionTab& tab) {
   if (tab.selected != seen_) {
     seen_ = tab.selected;
     source_wanted_ = seen_.has_value();
@@ -157,29 +159,29 @@ void SelectionFollower::update(SessionTab& tab) {
   follow_chain(tab);
 }
 
-void SelectionFollower::follow_source(SessionTab& tab) {
+void SelectionFollower::follow_source(session::SessionTab& tab) {
   if (!source_wanted_) return;
   const EventRecord* event = tab.events->find(*seen_);
   source_wanted_ = event == nullptr && tab.events->problem(*seen_).empty();
-  const std::string source = event != nullptr ? describe_event(*event, *tab.snapshot).source : "";
+  const std::string source = event != nullptr ? content::describe_event(*event, *tab.snapshot).source : "";
   if (!source.empty()) tab.selected_source = source;
 }
 
-void SelectionFollower::light_dependencies(SessionTab& tab) {
+void SelectionFollower::light_dependencies(session::SessionTab& tab) {
   if (!seen_) return;
   const auto dependencies = tab.analysis->dependencies();
   if (!dependencies || lit_version_ == dependencies->snapshot_version()) return;
   if (lit_version_) tab.related.clear();  // of what there was before
   lit_version_ = dependencies->snapshot_version();
-  for (const Dependency& d : dependencies->predecessors(*seen_, kMostDependencies).dependencies) {
+  for (const analysis::Dependency& d : dependencies->predecessors(*seen_, kMostDependencies).dependencies) {
     tab.related.push_back(d.source);
   }
-  for (const Dependency& d : dependencies->successors(*seen_, kMostDependencies).dependencies) {
+  for (const analysis::Dependency& d : dependencies->successors(*seen_, kMostDependencies).dependencies) {
     tab.related.push_back(d.target);
   }
 }
 
-void SelectionFollower::follow_chain(SessionTab& tab) {
+void SelectionFollower::follow_chain(session::SessionTab& tab) {
   if (chain_task_.ready()) tab.chain = chain_task_.take();
   if (!tab.selected || !tab.dependency_chain) return;
   const auto dependencies = tab.analysis->dependencies();
@@ -191,8 +193,8 @@ void SelectionFollower::follow_chain(SessionTab& tab) {
   chain_task_ =
       pool_.start([dependencies, event = chain_of_, store = tab.store, snapshot = tab.snapshot](TaskControl& c) {
         EventReader reader(*store, snapshot);
-        return std::shared_ptr<const DependencyChain>(std::make_shared<DependencyChain>(
-            accelscope::dependency_chain(*dependencies, event, reader, kMostChain, c)));
+        return std::shared_ptr<const analysis::DependencyChain>(std::make_shared<analysis::DependencyChain>(
+            accelscope::analysis::dependency_chain(*dependencies, event, reader, kMostChain, c)));
       });
 }
 
@@ -201,14 +203,16 @@ std::vector<SharedTrait> traits_of(const EventRecord& event, const Snapshot& sna
   const auto by_text = [&](std::string id, const std::string& label, const std::string& search) {
     traits.push_back({std::move(id), label, {.range = {}, .tracks = {}, .terms = {{search, false}}}});
   };
-  if (!event.name_text.empty()) by_text("name", "named " + event.name_text, search_of_text("name", event.name_text));
+  if (!event.name_text.empty())
+    by_text("name", "named " + event.name_text, listing::search_of_text("name", event.name_text));
   const Schema* schema = event.lane != nullptr ? event.lane->schema.get() : nullptr;
   const auto by_role = [&](Role role, const char* id) {
     const auto column = schema != nullptr ? schema->find(role) : std::nullopt;
     if (!column || *column >= event.fields.size()) return;
     const auto* text = std::get_if<std::string>(&event.fields[*column]);
     if (text == nullptr || text->empty()) return;
-    by_text(id, std::string("of the ") + id + " " + *text, search_of_text(schema->columns[*column].name, *text));
+    by_text(id, std::string("of the ") + id + " " + *text,
+            listing::search_of_text(schema->columns[*column].name, *text));
   };
   by_role(Role::source_location, "line");
   by_role(Role::layer, "layer");
@@ -221,35 +225,35 @@ std::vector<SharedTrait> traits_of(const EventRecord& event, const Snapshot& sna
   return traits;
 }
 
-void show_only(SessionTab& tab, const EventFilter& trait) {
-  tab.change([&](ViewChoices& choices) {
+void show_only(session::SessionTab& tab, const EventFilter& trait) {
+  tab.change([&](session::ViewChoices& choices) {
     if (!trait.tracks.empty()) choices.filter.tracks = trait.tracks;
     for (const FilterTerm& term : trait.terms) add_term(choices.filter.terms, term);
   });
 }
 
-void hide(SessionTab& tab, const EventFilter& trait) {
-  tab.change([&](ViewChoices& choices) {
+void hide(session::SessionTab& tab, const EventFilter& trait) {
+  tab.change([&](session::ViewChoices& choices) {
     if (!trait.tracks.empty()) keep_tracks(choices.filter.tracks, *tab.snapshot, trait);
     for (const FilterTerm& term : trait.terms) add_term(choices.filter.terms, {term.search, !term.excluded});
   });
 }
 
-SelectedPart selected_part(const SessionTab& tab) {
+SelectedPart selected_part(const session::SessionTab& tab) {
   if (tab.region) return {*tab.region, "Zoom in and filter in by selection"};
   if (tab.selected) {
     const EventRecord* event = tab.events->find(*tab.selected);
     if (event != nullptr && !event->name_text.empty()) {
-      return {{.range = {}, .tracks = {}, .terms = {{search_of_text("name", event->name_text), false}}},
+      return {{.range = {}, .tracks = {}, .terms = {{listing::search_of_text("name", event->name_text), false}}},
               "Filter in all named " + event->name_text};
     }
   }
   return {{.range = tab.view.whole_ns(), .tracks = {}, .terms = {}}, "Filter in what is visible"};
 }
 
-void filter_by_selection(SessionTab& tab) {
+void filter_by_selection(session::SessionTab& tab) {
   if (tab.region || !tab.selected) return filter_by_part(tab);
-  tab.events->when_known(EventIntent::filter, {*tab.selected}, [&tab] { filter_by_part(tab); });
+  tab.events->when_known(session::EventIntent::filter, {*tab.selected}, [&tab] { filter_by_part(tab); });
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::view

@@ -11,7 +11,7 @@
 #include "app/session/tab.h"
 #include "core/base/worker_pool.h"
 
-namespace accelscope::app {
+namespace accelscope::app::view {
 
 // How a view moves: zoom about a point, pan, fit. Pure; the limits keep a view between a few nanoseconds and a little
 // more than the session, and never lose the session out of sight.
@@ -30,24 +30,27 @@ struct SessionSpan {
 [[nodiscard]] SessionSpan session_span(const Snapshot& snapshot);
 
 // factor > 1 shows less. The time `at_ns` keeps its place.
-[[nodiscard]] ViewRange zoomed(const ViewRange& view, double at_ns, double factor, const SessionSpan& session);
-[[nodiscard]] ViewRange panned(const ViewRange& view, double by_ns, const SessionSpan& session);
-[[nodiscard]] ViewRange fitted(double begin_ns, double end_ns, const SessionSpan& session, double margin = kFitMargin);
+[[nodiscard]] session::ViewRange zoomed(const session::ViewRange& view, double at_ns, double factor,
+                                        const SessionSpan& session);
+[[nodiscard]] session::ViewRange panned(const session::ViewRange& view, double by_ns, const SessionSpan& session);
+[[nodiscard]] session::ViewRange fitted(double begin_ns, double end_ns, const SessionSpan& session,
+                                        double margin = kFitMargin);
 // The view, moved as little as needed so that the stretch is seen, with its span kept if the stretch fits.
-[[nodiscard]] ViewRange with_in_sight(const ViewRange& view, double begin_ns, double end_ns,
-                                      const SessionSpan& session);
+[[nodiscard]] session::ViewRange with_in_sight(const session::ViewRange& view, double begin_ns, double end_ns,
+                                               const SessionSpan& session);
 
 // Brings it into the view in time when it lies outside, and nearer when it would be too narrow to be seen: once its
 // times are known.
-void select_event(SessionTab& tab, EventId id);
-void select_in_view(SessionTab& tab, EventId id);  // the same at the zoom that there is
-void clear_selection(SessionTab& tab);
+void select_event(session::SessionTab& tab, EventId id);
+void select_in_view(session::SessionTab& tab, EventId id);  // the same at the zoom that there is
+void clear_selection(session::SessionTab& tab);
 // On from the selected event, on a worker; nothing where none is selected unless the step begins elsewhere. Calls
 // `arrived` when it has ended, unless something else was selected meanwhile; it may have led nowhere.
-void step_selection(SessionTab& tab, EventStep step, std::function<void(const StepPlace&)> arrived);
+void step_selection(session::SessionTab& tab, session::EventStep step,
+                    std::function<void(const session::StepPlace&)> arrived);
 
 // Shows a stretch with a margin of a tenth on both sides.
-void show_stretch(SessionTab& tab, std::int64_t begin_ns, std::int64_t end_ns);
+void show_stretch(session::SessionTab& tab, std::int64_t begin_ns, std::int64_t end_ns);
 
 // Follows what the user selected since the last frame, in whichever panel: sets the source line of a newly selected
 // event, lights its dependencies once they are known, and walks the chain of them when the tab wants it. Holds what
@@ -55,19 +58,19 @@ void show_stretch(SessionTab& tab, std::int64_t begin_ns, std::int64_t end_ns);
 class SelectionFollower {
  public:
   explicit SelectionFollower(WorkerPool& pool) : pool_(pool) {}
-  void update(SessionTab& tab);
+  void update(session::SessionTab& tab);
   [[nodiscard]] bool pending() const { return chain_task_.valid(); }
 
  private:
-  void follow_source(SessionTab& tab);
-  void light_dependencies(SessionTab& tab);
-  void follow_chain(SessionTab& tab);
+  void follow_source(session::SessionTab& tab);
+  void light_dependencies(session::SessionTab& tab);
+  void follow_chain(session::SessionTab& tab);
 
   WorkerPool& pool_;
   std::optional<EventId> seen_;
   bool source_wanted_ = false;
   std::optional<std::uint64_t> lit_version_;  // of the dependencies that are lit
-  Task<std::shared_ptr<const DependencyChain>> chain_task_;
+  Task<std::shared_ptr<const analysis::DependencyChain>> chain_task_;
   EventId chain_of_ = kNoEvent;  // that is being walked
 };
 
@@ -81,17 +84,17 @@ struct SharedTrait {
 // Those that the event has.
 [[nodiscard]] std::vector<SharedTrait> traits_of(const EventRecord& event, const Snapshot& snapshot);
 
-void show_only(SessionTab& tab, const EventFilter& trait);
+void show_only(session::SessionTab& tab, const EventFilter& trait);
 // A lane is hidden by keeping all others.
-void hide(SessionTab& tab, const EventFilter& trait);
+void hide(session::SessionTab& tab, const EventFilter& trait);
 // What "Zoom in and filter in by selection" would let through: the region, else all events named as the selected one,
 // else the visible stretch; and how a menu says that.
 struct SelectedPart {
   EventFilter filter;
   std::string label;
 };
-[[nodiscard]] SelectedPart selected_part(const SessionTab& tab);
+[[nodiscard]] SelectedPart selected_part(const session::SessionTab& tab);
 // The view and the filter become those of it, in one step of the history.
-void filter_by_selection(SessionTab& tab);
+void filter_by_selection(session::SessionTab& tab);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::view

@@ -9,7 +9,7 @@
 #include "capture/sim/output/simulator.h"
 #include "core/base/format.h"
 
-namespace accelscope::app {
+namespace accelscope::app::workspace {
 
 using capture::client::CapturePhase;
 
@@ -73,21 +73,21 @@ constexpr double kRateWindowSeconds = 0.5;
 constexpr double kFollowSeconds = 3;   // a view that follows shows what came in so long
 constexpr double kFollowEvents = 200;  // or more, where so many have not come in it
 
-LiveState live_state(CapturePhase phase) {
+session::LiveState live_state(CapturePhase phase) {
   switch (phase) {
     case CapturePhase::preparing:
-      return LiveState::connecting;
+      return session::LiveState::connecting;
     case CapturePhase::streaming:
     case CapturePhase::paused:
     case CapturePhase::reconnecting:
     case CapturePhase::stopping:
-      return LiveState::recording;
+      return session::LiveState::recording;
     case CapturePhase::ended:
-      return LiveState::ended;
+      return session::LiveState::ended;
     case CapturePhase::failed:
-      return LiveState::failed;
+      return session::LiveState::failed;
   }
-  return LiveState::failed;
+  return session::LiveState::failed;
 }
 
 std::string shown_host(const capture::client::AgentStatus& agent) {
@@ -109,6 +109,7 @@ CaptureServices real_capture_services() {
   services.reach = [](const std::string& place, const std::string& token_file, const std::function<bool()>& cancelled) {
     return capture::client::reach(place, token_file, {}, cancelled);
   };
+  services.check_host = capture::client::check_host;
   services.find_recoverable = capture::client::find_recoverable;
   services.discard = capture::client::discard_recoverable;
   services.kinds = capture::request::declared_kinds;
@@ -146,43 +147,45 @@ capture::client::CaptureSessionOptions Workspace::session_options() const {
   return options;
 }
 
-SessionTab& Workspace::adopt_live(std::shared_ptr<LiveLink> link, std::shared_ptr<Store> store, std::string title) {
+session::SessionTab& Workspace::adopt_live(std::shared_ptr<LiveLink> link, std::shared_ptr<Store> store,
+                                           std::string title) {
   OpenTab& tab = add_tab(std::move(title), std::move(store));
   tab.link = std::move(link);
-  tab.session->live = LiveState::connecting;  // even if it has failed already: update() tells the user so
+  tab.session->live = session::LiveState::connecting;  // even if it has failed already: update() tells the user so
   tab.session->capture = tab.link->status();
   tab.session->follow = !tab.session->capture.over();
   return *tab.session;
 }
 
 void Workspace::start(Starting starting, const std::string& job_title, BeginLink begin) {
-  auto work = [begin = std::move(begin), result = starting.result](JobControl&) -> Result<void> {
-    auto store = Store::create({.memory_budget_bytes = default_memory_budget(), .spill_directory = {}});
+  auto work = [begin = std::move(begin), result = starting.result](session::JobControl&) -> Result<void> {
+    auto store =
+        Store::create({.memory_budget_bytes = default_memory_budget(), .written_by = "accelscope " ACCELSCOPE_VERSION});
     if (!store) return store.error();
     result->store = std::move(*store);
     auto link = TRY(begin(result->store));
     result->link = std::move(link);
     return {};
   };
-  starting.job = std::make_unique<BackgroundJob>(job_title, std::move(work), options_.wake);
+  starting.job = std::make_unique<session::BackgroundJob>(job_title, std::move(work), options_.wake);
   starting_.push_back(std::move(starting));
 }
 
-void Workspace::connect(const capture::client::CapturePlan& plan, const ConfigurationName& from) {
+void Workspace::connect(const capture::client::CapturePlan& plan, const plan::ConfigurationName& from) {
   const bool is_new = plan.mode == capture::wire::StartMode::begin;
-  start({.title = title_of_plan(plan), .from = from, .is_new = is_new}, "Connecting",
+  start({.title = plan::title_of_plan(plan), .from = from, .is_new = is_new}, "Connecting",
         [begin = options_.services.begin, plan, options = session_options()](std::shared_ptr<Store> store) {
           return begin(plan, std::move(store), options);
         });
 }
 
 void Workspace::connect(const std::string& places) {
-  CaptureForm form;
-  form.where = Where::agent;
+  plan::CaptureForm form;
+  form.where = plan::Where::agent;
   form.agent_hosts = places;
-  const capture::client::CapturePlan plan = plan_of(form, {});
+  const capture::client::CapturePlan plan = plan::plan_of(form, {});
   for (const std::string& place : plan.places) {
-    if (auto good = check_place(place); !good) return notify(Severity::error, good.message());
+    if (auto good = plan::check_place(place); !good) return notify(Severity::error, good.message());
   }
   connect(plan);
 }
@@ -195,7 +198,7 @@ void Workspace::start_demo() {
 }
 
 bool Workspace::is_live(std::size_t index) const {
-  return index < tabs_.size() && tabs_[index]->link && may_grow(*tabs_[index]->session);
+  return index < tabs_.size() && tabs_[index]->link && session::may_grow(*tabs_[index]->session);
 }
 
 void Workspace::stop_capture(std::size_t index) {
@@ -225,17 +228,18 @@ void Workspace::remove_agent(std::size_t index, const std::string& place) {
 }
 
 void Workspace::refresh_link(OpenTab& tab, double now_s) {
-  SessionTab& session = *tab.session;
-  const LiveState before = session.live;
+  session::SessionTab& session = *tab.session;
+  const session::LiveState before = session.live;
   session.capture = tab.link->status();
   session.live = live_state(session.capture.phase);
   if (is_first_of_capture(tab)) tell_of_breaks(tab, now_s);
-  if (session.live == LiveState::failed && before != LiveState::failed && is_first_of_capture(tab)) {
-    notify(Severity::error, session.capture.message, std::string(before == LiveState::connecting ? kConnecting : ""));
+  if (session.live == session::LiveState::failed && before != session::LiveState::failed && is_first_of_capture(tab)) {
+    notify(Severity::error, session.capture.message,
+           std::string(before == session::LiveState::connecting ? kConnecting : ""));
   }
   // Shorter ones are over when they are first looked at.
-  const bool works =
-      session.live == LiveState::recording || (session.live == LiveState::ended && session.snapshot->event_count > 0);
+  const bool works = session.live == session::LiveState::recording ||
+                     (session.live == session::LiveState::ended && session.snapshot->event_count > 0);
   if (works && before != session.live) withdraw(kConnecting);
   for (const capture::client::AgentStatus& agent : session.capture.agents) {
     session.capture_seconds = std::max(session.capture_seconds, agent.streaming_seconds);
@@ -255,7 +259,7 @@ void Workspace::refresh_link(OpenTab& tab, double now_s) {
     tab.rate_since_s = now_s;
     tab.rate_since_events = events;
   }
-  if (!may_grow(session)) session.events_per_second = 0;
+  if (!session::may_grow(session)) session.events_per_second = 0;
   if (events == 0) return;
   if (tab.saved_version == 0) session.modified = true;  // something came, and it is in no file yet
 
@@ -265,14 +269,14 @@ void Workspace::refresh_link(OpenTab& tab, double now_s) {
   }
   if (!tab.fitted) fit_first_view(tab);
   if (!session.follow) return;
-  if (may_grow(session)) return follow_newest(tab);
+  if (session::may_grow(session)) return follow_newest(tab);
   // It is over: what was done is shown, and not the last of it, where there may be nothing at all.
   if (session.analysis->active_known()) session.show(first_view(session));
 }
 
 // A capture that was read anew has its activity known a little later; until then all of it is shown.
 void Workspace::fit_first_view(OpenTab& tab) {
-  SessionTab& session = *tab.session;
+  session::SessionTab& session = *tab.session;
   session.view = first_view(session);
   if (!session.follow && !session.analysis->active_known()) return;
   session.remember_view();
@@ -281,8 +285,8 @@ void Workspace::fit_first_view(OpenTab& tab) {
 }
 
 void Workspace::follow_newest(OpenTab& tab) {
-  SessionTab& session = *tab.session;
-  const auto begin = static_cast<double>(recorded_stretch(*session.snapshot).begin_ns);
+  session::SessionTab& session = *tab.session;
+  const auto begin = static_cast<double>(analysis::recorded_stretch(*session.snapshot).begin_ns);
   const double end = std::max(static_cast<double>(session.snapshot->end_ns), begin + 1);
   Pace& pace = tab.pace;
   double span = session.view.span_ns();
@@ -343,11 +347,12 @@ void Workspace::look_for_recoverable() {
   const std::string folder = session_options().recovery_directory;
   if (folder.empty() || !options_.services.find_recoverable) return;
   found_recoverable_ = std::make_shared<std::vector<capture::client::Recoverable>>();
-  auto work = [find = options_.services.find_recoverable, folder, found = found_recoverable_](JobControl&) {
+  auto work = [find = options_.services.find_recoverable, folder, found = found_recoverable_](session::JobControl&) {
     *found = find(folder);
     return Result<void>{};
   };
-  looking_ = std::make_unique<BackgroundJob>("Looking for unfinished captures", std::move(work), options_.wake);
+  looking_ =
+      std::make_unique<session::BackgroundJob>("Looking for unfinished captures", std::move(work), options_.wake);
 }
 
 void Workspace::recover(std::size_t index) {
@@ -363,8 +368,8 @@ void Workspace::discard_recoverable(std::size_t index) {
   if (index >= recoverable_.size()) return;
   const capture::client::Recoverable left = take_recoverable(index);
   Starting starting{.title = left.title, .left = left};
-  auto work = [discard = options_.services.discard, left](JobControl&) { return discard(left); };
-  starting.job = std::make_unique<BackgroundJob>("Discarding " + left.title, std::move(work), options_.wake);
+  auto work = [discard = options_.services.discard, left](session::JobControl&) { return discard(left); };
+  starting.job = std::make_unique<session::BackgroundJob>("Discarding " + left.title, std::move(work), options_.wake);
   starting_.push_back(std::move(starting));
 }
 
@@ -404,14 +409,15 @@ void Workspace::take_started() {
       drop_started(std::move(starting));
       continue;
     }
-    SessionTab& tab = adopt_live(std::move(starting.result->link), std::move(starting.result->store), starting.title);
+    session::SessionTab& tab =
+        adopt_live(std::move(starting.result->link), std::move(starting.result->store), starting.title);
     if (starting.from.empty()) continue;
     tab.project = starting.from.project;
     tab.configuration = starting.from.name;
-    keep_value(tab, kProjectKey, tab.project);
-    keep_value(tab, kConfigurationKey, tab.configuration);
+    session::keep_value(tab, session::kProjectKey, tab.project);
+    session::keep_value(tab, session::kConfigurationKey, tab.configuration);
     if (auto used = configurations_.use(starting.from); !used) notify(Severity::warning, used.message());
   }
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::workspace

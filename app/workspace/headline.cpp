@@ -13,7 +13,7 @@
 #include "core/base/text.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope::app {
+namespace accelscope::app::workspace {
 namespace {
 
 constexpr std::string_view kHeadlineVersion = "1";
@@ -21,7 +21,7 @@ constexpr std::size_t kHeadlineFields = 9;  // at least; processes, findings and
 
 // Devices' work; where a session has none, what its hosts did in their outermost calls.
 [[nodiscard]] LaneIndices lanes_that_work(const Snapshot& snapshot) {
-  const WorkKinds kinds(snapshot);
+  const analysis::WorkKinds kinds(snapshot);
   LaneIndices lanes;
   for (std::uint32_t lane = 0; lane < snapshot.lanes.size(); ++lane) {
     const LaneSnapshot& each = snapshot.lanes[lane];
@@ -36,7 +36,7 @@ constexpr std::size_t kHeadlineFields = 9;  // at least; processes, findings and
 [[nodiscard]] Result<std::string> activity_of(const QueryContext& query, const TimeRange& range) {
   std::vector<double> cells(Headline::kCells);
   for (const std::uint32_t lane : lanes_that_work(*query.snapshot)) {
-    TRY(add_busy_time(query, lane, range, cells));
+    TRY(analysis::add_busy_time(query, lane, range, cells));
   }
   const double most = *std::ranges::max_element(cells);
   if (most <= 0) return std::string();
@@ -52,7 +52,7 @@ constexpr std::size_t kHeadlineFields = 9;  // at least; processes, findings and
   std::vector<std::string> processes;
   for (const TrackSnapshot& track : snapshot.tracks) {
     for (const std::string& label : {track.track->host, track.track->device}) {
-      if (processes.size() >= Headline::kMostProcesses || !is_process_label(label)) continue;
+      if (processes.size() >= Headline::kMostProcesses || !analysis::is_process_label(label)) continue;
       if (std::ranges::find(processes, label) == processes.end()) processes.push_back(label);
     }
   }
@@ -68,13 +68,14 @@ constexpr std::size_t kHeadlineFields = 9;  // at least; processes, findings and
     return {};
   }
   if (headline.events > Headline::kMostForFindings) {
-    const auto report = TRY(report_errors(query, {}));
+    const auto report = TRY(analysis::report_errors(query, {}));
     if (!report->errors.empty()) headline.error = report->errors.front().name;
     return {};
   }
-  const auto advice = TRY(find_advice(query, {}));
+  const auto advice = TRY(analysis::find_advice(query, {}));
   headline.findings = advice->findings.size();
-  if (const Finding* const error = reported_error(*advice); error != nullptr) headline.error = error->tab;
+  if (const analysis::Finding* const error = analysis::reported_error(*advice); error != nullptr)
+    headline.error = error->tab;
   return {};
 }
 
@@ -93,7 +94,7 @@ Result<Headline> find_headline(const QueryContext& query, std::int64_t saved_uni
                     .duration_ns = snapshot.end_ns - snapshot.begin_ns,
                     .warnings = count_warnings(snapshot),
                     .saved_unix_s = saved_unix_s};
-  const auto terms = TRY(session_terms(query));
+  const auto terms = TRY(analysis::session_terms(query));
   const TimeRange range = terms.work.value_or(terms.session);
   headline.work_ns = terms.work ? range.length_ns() : 0;
   auto activity = TRY(activity_of(query, range));
@@ -104,15 +105,15 @@ Result<Headline> find_headline(const QueryContext& query, std::int64_t saved_uni
 }
 
 std::string to_text(const Headline& headline) {
-  return encode_record({std::string(kHeadlineVersion), headline.name, headline.device, std::to_string(headline.events),
-                        std::to_string(headline.duration_ns), std::to_string(headline.work_ns),
-                        std::to_string(headline.warnings), std::to_string(headline.saved_unix_s), headline.activity,
-                        encode_record(headline.processes), headline.findings ? std::to_string(*headline.findings) : "",
-                        headline.error});
+  return persist::encode_record(
+      {std::string(kHeadlineVersion), headline.name, headline.device, std::to_string(headline.events),
+       std::to_string(headline.duration_ns), std::to_string(headline.work_ns), std::to_string(headline.warnings),
+       std::to_string(headline.saved_unix_s), headline.activity, persist::encode_record(headline.processes),
+       headline.findings ? std::to_string(*headline.findings) : "", headline.error});
 }
 
 std::optional<Headline> headline_of(std::string_view text) {
-  const TextRecord fields = decode_record(text);
+  const persist::TextRecord fields = persist::decode_record(text);
   if (fields.size() < kHeadlineFields || fields[0] != kHeadlineVersion) return std::nullopt;
   Headline headline{.name = fields[1], .device = fields[2]};
   const bool whole = read_number(fields[3], headline.events) && read_number(fields[4], headline.duration_ns) &&
@@ -122,7 +123,7 @@ std::optional<Headline> headline_of(std::string_view text) {
   const bool digits = std::all_of(fields[8].begin(), fields[8].end(), [](char c) { return c >= '0' && c <= '9'; });
   if (digits && fields[8].size() == Headline::kCells) headline.activity = fields[8];
   if (fields.size() > kHeadlineFields && !fields[kHeadlineFields].empty()) {
-    headline.processes = decode_record(fields[kHeadlineFields]);
+    headline.processes = persist::decode_record(fields[kHeadlineFields]);
     if (headline.processes.size() > Headline::kMostProcesses) headline.processes.resize(Headline::kMostProcesses);
   }
   constexpr std::size_t kFindings = kHeadlineFields + 1, kError = kHeadlineFields + 2;
@@ -135,9 +136,9 @@ std::optional<Headline> headline_of(std::string_view text) {
 void keep_headline(Store& store, WorkerPool& pool) {
   const std::optional<Headline> last = headline_of(store.overlay_value(kHeadlineKey));
   TaskControl control;
-  const auto headline = find_headline({store, store.snapshot(), pool, control}, last ? last->saved_unix_s : unix_now(),
-                                      last ? &*last : nullptr);
+  const auto headline = find_headline({store, store.snapshot(), pool, control},
+                                      last ? last->saved_unix_s : persist::unix_now(), last ? &*last : nullptr);
   if (headline && *headline != last) (void)store.set_overlay_value(kHeadlineKey, to_text(*headline));
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::workspace

@@ -10,7 +10,7 @@
 #include "core/model/time_range.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope::app {
+namespace accelscope::app::workspace {
 
 inline constexpr const char* kHeadlineKey = "headline";
 inline constexpr const char* kTagsKey = "tags";          // as join_tags() writes them
@@ -50,4 +50,4 @@ void keep_headline(Store& store, WorkerPool& pool);
 
 [[nodiscard]] std::uint64_t count_warnings(const Snapshot& snapshot);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::workspace

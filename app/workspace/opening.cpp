@@ -1,14 +1,9 @@
 #include "app/workspace/opening.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "app/session/analysis.h"
 #include "capture/ingest/stream_ingest.h"
@@ -18,26 +13,14 @@
 #include "core/analysis/figures/session_terms.h"
 #include "core/analysis/time/session_activity.h"
 #include "core/analysis/time/track_devices.h"
-#include "core/base/file_system.h"
 #include "core/base/format.h"
-#include "core/store/session_check.h"
 
-namespace accelscope::app {
+namespace accelscope::app::workspace {
 
 namespace fs = std::filesystem;
+using capture::sources::RecognisedFile;
 
 namespace {
-
-constexpr std::string_view kSessionMagic = "SQLite format 3";
-constexpr std::string_view kSessionSuffix = ".accel";
-
-bool begins_like_session(const std::string& path) {
-  std::array<char, kSessionMagic.size()> first{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(first.data(), first.size());
-  return file.gcount() == static_cast<std::streamsize>(first.size()) &&
-         std::string_view(first.data(), first.size()) == kSessionMagic;
-}
 
 void name_session(OpenedSession& session, const std::vector<std::string>& paths) {
   const auto snapshot = session.store->snapshot();
@@ -69,9 +52,10 @@ Result<OpenedSession> open_in_place(const std::string& path) {
   return session;
 }
 
-Result<OpenedSession> import(const std::vector<std::string>& paths, const OpenSessionOptions& options,
-                             JobControl& control) {
-  auto store = Store::create({.memory_budget_bytes = options.memory_budget_bytes, .spill_directory = {}});
+Result<OpenedSession> import(const std::vector<RecognisedFile>& files, const OpenSessionOptions& options,
+                             session::JobControl& control) {
+  auto store = Store::create(
+      {.memory_budget_bytes = options.memory_budget_bytes, .written_by = "accelscope " ACCELSCOPE_VERSION});
   if (!store) return store.error();
   OpenedSession session;
   session.store = std::move(*store);
@@ -81,19 +65,22 @@ Result<OpenedSession> import(const std::vector<std::string>& paths, const OpenSe
   input.import.neff = options.neff;
   input.import.converter_options = options.converter_options;
   input.import.progress = [&control](std::uint64_t done, std::uint64_t total) { control.report(done, total); };
-  const Result<void> done = capture::sources::import_input(paths, input, [&] {
+  const Result<void> done = capture::sources::import_input(files, input, [&] {
     return std::make_unique<capture::sources::SupervisedSink>(std::make_unique<StoreSink>(*session.store),
                                                               [&control] { return control.cancelled(); });
   });
   if (!done) return done.error();
+  std::vector<std::string> paths;
+  for (const RecognisedFile& file : files) paths.push_back(file.path);
   name_session(session, paths);  // not modified: what was imported still lies in its file
   return session;
 }
 
 // What a capture left on disk: an agent's spool, a recovery folder.
 Result<OpenedSession> open_frames(const std::string& path, const OpenSessionOptions& options,
-                                  const JobControl& control) {
-  auto store = Store::create({.memory_budget_bytes = options.memory_budget_bytes, .spill_directory = {}});
+                                  const session::JobControl& control) {
+  auto store = Store::create(
+      {.memory_budget_bytes = options.memory_budget_bytes, .written_by = "accelscope " ACCELSCOPE_VERSION});
   if (!store) return store.error();
   OpenedSession session;
   session.store = std::move(*store);
@@ -105,55 +92,29 @@ Result<OpenedSession> open_frames(const std::string& path, const OpenSessionOpti
   return session;
 }
 
-// Nothing: the path is not one of a session file.
-std::optional<Result<OpenedSession>> open_session_file(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return std::nullopt;
-  if (fs::file_size(path, error) == 0 && !error) {
-    return Error{path + ": the file is empty; the program that wrote it may not have finished, so record it again"};
-  }
-  if (begins_like_session(path)) {
-    // Profiles may be databases too, whole or damaged.
-    const auto format = capture::sources::guess_format(path);
-    if (format && (*format)->name != "session") return std::nullopt;
-    if (!tables_of_other_database(path)) return open_in_place(path);
-    const auto other = capture::sources::find_other_format(path);
-    return Error{capture::sources::refusal(
-        path, other.value_or(capture::sources::OtherFormat{"a database of another program", ""}))};
-  }
-  if (fs::path(path).extension() != kSessionSuffix) return std::nullopt;
-  return salvage(path, path + ": this is not a session file, or its beginning is damaged");
-}
-
 }  // namespace
 
-Result<OpenedSession> load_session(const std::vector<std::string>& paths, const OpenSessionOptions& options,
-                                   JobControl& control) {
-  for (const std::string& path : paths) {
-    std::error_code error;
-    const fs::file_status status = fs::status(path, error);
-    if (status.type() == fs::file_type::not_found) return Error{path + ": there is no such file; check the path"};
-    if (!fs::status_known(status)) return Error{fmt::format("{}: cannot be opened: {}", path, error.message())};
-    if (fs::is_socket(status)) return Error{path + ": is a socket, not a file; name a profile or a session"};
-    if (is_pipe_or_device(path)) return Error{path + ": is a pipe or a device; save what it gives to a file"};
-    if (::access(path.c_str(), R_OK) != 0) {
-      return Error{fmt::format("{}: cannot be read: {}; check its permissions", path, std::strerror(errno))};
-    }
+Result<OpenedSession> load_session(const std::vector<RecognisedFile>& files, const OpenSessionOptions& options,
+                                   session::JobControl& control) {
+  for (const RecognisedFile& file : files) {
+    if (!file.is_readable) return Error{file.why_not};
   }
-  if (paths.size() == 1 && options.format.empty()) {
-    if (auto session = open_session_file(paths.front())) return std::move(*session);
-    if (capture::ingest::holds_frames(paths.front())) return open_frames(paths.front(), options, control);
+  if (files.size() == 1 && options.format.empty()) {
+    const RecognisedFile& file = files.front();
+    if (file.name() == capture::sources::kSessionFormat) return open_in_place(file.path);
+    if (file.is_session) return salvage(file.path, file.why_not);
+    if (capture::ingest::holds_frames(file.path)) return open_frames(file.path, options, control);
   }
-  return import(paths, options, control);
+  return import(files, options, control);
 }
 
-Result<OpenedSession> open_session(const std::vector<std::string>& paths, const OpenSessionOptions& options,
-                                   WorkerPool& pool, JobControl& control) {
-  auto session = load_session(paths, options, control);
+Result<OpenedSession> open_session(const std::vector<RecognisedFile>& files, const OpenSessionOptions& options,
+                                   WorkerPool& pool, session::JobControl& control) {
+  auto session = load_session(files, options, control);
   if (!session) return session;
-  session->retained = read_retained(*session->store);
+  session->retained = session::read_retained(*session->store);
   TaskControl task;
-  auto look = find_first_look({*session->store, session->store->snapshot(), pool, task});
+  auto look = analysis::find_first_look({*session->store, session->store->snapshot(), pool, task});
   if (look) {
     session->active = look->active;
     session->shown = look->shown;
@@ -177,11 +138,11 @@ std::string title_of_path(const std::string& path) {
 }
 
 std::string device_of(const Snapshot& snapshot) {
-  const TrackDevices devices(snapshot);
-  const std::vector<std::size_t> counted = session_devices(snapshot, devices);
+  const analysis::TrackDevices devices(snapshot);
+  const std::vector<std::size_t> counted = analysis::session_devices(snapshot, devices);
   std::vector<std::string> names;
   for (const std::size_t device : counted) names.push_back(devices.name(device));
-  if (counted.size() != 1) return name_of_devices(names);
+  if (counted.size() != 1) return analysis::name_of_devices(names);
   const std::string& label = devices.label(counted.front());
   for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
     const Track& track = *snapshot.tracks[t].track;
@@ -193,11 +154,10 @@ std::string device_of(const Snapshot& snapshot) {
 
 std::string describe_salvage(const std::string& path, const SalvageReport& report) {
   std::string text = path + ": the file is damaged; recovered " + format_count(report.events) + " events in " +
-                     format_count(report.chunks) + " chunks from " +
-                     format_bytes(static_cast<double>(report.file_bytes));
+                     format_count(report.chunks) + " chunks from " + format_bytes(report.file_bytes);
   if (report.damaged_chunks > 0) text += ", " + format_count(report.damaged_chunks) + " chunks are lost";
   for (const std::string& sentence : report.missing) text += "; " + sentence;
   return text + ". Save it under a new name to keep what was recovered.";
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::workspace

@@ -8,13 +8,14 @@
 
 #include "app/plan/form_model.h"
 #include "app/session/analysis.h"
+#include "app/view/marker_sets.h"
 #include "app/view/record.h"
 #include "app/workspace/headline.h"
 #include "capture/sources/input_parts.h"
 #include "core/base/text.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope::app {
+namespace accelscope::app::workspace {
 
 namespace fs = std::filesystem;
 
@@ -38,7 +39,7 @@ std::string absolute_path(const std::string& path) {
   return error ? path : absolute.lexically_normal().string();
 }
 
-ViewRange with_margin(std::int64_t begin_ns, std::int64_t end_ns) {
+session::ViewRange with_margin(std::int64_t begin_ns, std::int64_t end_ns) {
   const auto begin = static_cast<double>(begin_ns);
   const double span = std::max(static_cast<double>(end_ns) - begin, 1.0);
   return {begin - span * kViewMargin, begin + span * (1 + kViewMargin)};
@@ -46,8 +47,8 @@ ViewRange with_margin(std::int64_t begin_ns, std::int64_t end_ns) {
 
 }  // namespace
 
-ViewRange first_view(const SessionTab& tab) {
-  const TimeRange shown = tab.first_shown ? *tab.first_shown : recorded_stretch(*tab.snapshot);
+session::ViewRange first_view(const session::SessionTab& tab) {
+  const TimeRange shown = tab.first_shown ? *tab.first_shown : analysis::recorded_stretch(*tab.snapshot);
   return with_margin(shown.begin_ns, shown.end_ns);
 }
 
@@ -81,18 +82,20 @@ void Workspace::update(double now_s) {
   for (std::size_t i = 0; i < tabs_.size(); ++i) {
     OpenTab& tab = *tabs_[i];
     refresh(tab, now_s);
+    const bool grew = session::may_grow(*tab.session);
     if (tab.link) refresh_link(tab, now_s);
+    if (grew && !session::may_grow(*tab.session)) refresh(tab, now_s);  // what is said of its end is of all that came
     if (tab.saving && tab.saving->finished()) take_saved(tab);
   }
   for (std::size_t i = 0; i < tabs_.size(); ++i) {
     OpenTab& tab = *tabs_[i];
-    if (tab.save_when_over.empty() || may_grow(*tab.session) || saving(i)) continue;
+    if (tab.save_when_over.empty() || session::may_grow(*tab.session) || saving(i)) continue;
     save(i, std::exchange(tab.save_when_over, {}));
   }
   for (std::size_t i = tabs_.size(); i-- > 0;) {
     const OpenTab& tab = *tabs_[i];
     const bool nothing_came =
-        tab.link && tab.session->live == LiveState::failed && tab.session->snapshot->event_count == 0;
+        tab.link && tab.session->live == session::LiveState::failed && tab.session->snapshot->event_count == 0;
     if (nothing_came) {
       remove_tab(i, true);
     } else if (tab.close_when_saved && !saving(i) && !tab.session->modified) {
@@ -103,7 +106,7 @@ void Workspace::update(double now_s) {
 
 const Workspace::OpenTab* Workspace::whole_of(const OpenTab& tab) const {
   const auto whole = std::ranges::find_if(tabs_, [&](const auto& each) {
-    return !each->part && !each->session->beside && each->session->store == tab.session->store;
+    return !each->part && each->session->beside.empty() && each->session->store == tab.session->store;
   });
   return whole == tabs_.end() ? nullptr : whole->get();
 }
@@ -134,7 +137,7 @@ bool Workspace::ask_of_unsaved() {
   return false;
 }
 
-SessionTab* Workspace::active() const noexcept { return active_ ? tabs_[*active_]->session.get() : nullptr; }
+session::SessionTab* Workspace::active() const noexcept { return active_ ? tabs_[*active_]->session.get() : nullptr; }
 
 void Workspace::activate(std::size_t index) {
   if (index < tabs_.size()) active_ = index;
@@ -186,7 +189,7 @@ void Workspace::remove_tab(std::size_t index, bool discard) {
   std::string path = gone.session->path;
   auto close = [tab = std::move(tabs_[index]), discard](TaskControl&) mutable {
     if (discard && tab->link) tab->link->discard();
-    StoreWriter::flush(*tab->session->writer->queue());
+    session::StoreWriter::flush(*tab->session->writer->queue());
     tab.reset();
     return true;
   };
@@ -224,7 +227,7 @@ void Workspace::save_and_close(std::size_t index, const std::string& path) {
   for (const auto& each : tabs_) {
     if (each->session->store == tabs_[index]->session->store) each->close_when_saved = true;
   }
-  if (!may_grow(*tabs_[index]->session)) return save(index, path);
+  if (!session::may_grow(*tabs_[index]->session)) return save(index, path);
   tabs_[index]->save_when_over = path;
   for (const auto& each : tabs_) {
     if (each->link && each->session->store == tabs_[index]->session->store) each->link->stop();
@@ -248,13 +251,14 @@ void Workspace::open(const std::string& typed_path) {
   for (const Closing& closing : closing_) {
     if (closing.path == path) before.push_back(closing.task);
   }
-  auto work = [this, path, before, result](JobControl& control) -> Result<void> {
+  auto work = [this, path, before, result](session::JobControl& control) -> Result<void> {
     for (const auto& closing : before) closing->wait();
-    auto opened = TRY(open_session({path}, {.source_roots = options_.source_roots}, pool_, control));
+    auto opened =
+        TRY(open_session({capture::sources::recognise(path)}, {.source_roots = options_.source_roots}, pool_, control));
     result->emplace(std::move(opened));
     return {};
   };
-  auto job = std::make_unique<BackgroundJob>("Opening " + file_name(path), std::move(work), options_.wake);
+  auto job = std::make_unique<session::BackgroundJob>("Opening " + file_name(path), std::move(work), options_.wake);
   opening_.push_back({{path}, std::move(job), std::move(result)});
 }
 
@@ -266,14 +270,15 @@ void Workspace::open(const std::vector<std::string>& typed_paths) {
   std::vector<std::string> paths;
   for (const std::string& path : typed_paths) paths.push_back(absolute_path(path));
   auto result = std::make_shared<std::optional<OpenedSession>>();
-  auto work = [this, paths, result](JobControl& control) -> Result<void> {
-    if (!capture::sources::are_of_one_run(paths)) return {};
-    auto opened = TRY(open_session(paths, {.source_roots = options_.source_roots}, pool_, control));
+  auto work = [this, paths, result](session::JobControl& control) -> Result<void> {
+    const auto files = capture::sources::recognise(paths);
+    if (!capture::sources::are_of_one_run(files)) return {};
+    auto opened = TRY(open_session(files, {.source_roots = options_.source_roots}, pool_, control));
     result->emplace(std::move(opened));
     return {};
   };
-  auto job =
-      std::make_unique<BackgroundJob>(fmt::format("Opening {} files", paths.size()), std::move(work), options_.wake);
+  auto job = std::make_unique<session::BackgroundJob>(fmt::format("Opening {} files", paths.size()), std::move(work),
+                                                      options_.wake);
   opening_.push_back({std::move(paths), std::move(job), std::move(result)});
 }
 
@@ -302,26 +307,27 @@ void Workspace::take_opened() {
   }
 }
 
-Workspace::OpenTab& Workspace::add_tab(std::string title, std::shared_ptr<Store> store, RetainedBeside retained) {
+Workspace::OpenTab& Workspace::add_tab(std::string title, std::shared_ptr<Store> store,
+                                       session::RetainedBeside retained) {
   auto tab = std::make_unique<OpenTab>();
   tab->id = ++last_id_;
-  tab->session = std::make_unique<SessionTab>();
-  SessionTab& session = *tab->session;
+  tab->session = std::make_unique<session::SessionTab>();
+  session::SessionTab& session = *tab->session;
   session.title = std::move(title);
-  attach(session, pool_, std::move(store), std::move(retained));
-  session.analysis = std::make_shared<SessionAnalysis>(pool_, session.store);
+  session::attach(session, pool_, std::move(store), std::move(retained));
+  session.analysis = std::make_shared<session::SessionAnalysis>(pool_, session.store);
   session.analysis->begin_frame(session.snapshot, 0);
-  session.project = retained_value(session, kProjectKey);
-  session.configuration = retained_value(session, kConfigurationKey);
+  session.project = session::retained_value(session, session::kProjectKey);
+  session.configuration = session::retained_value(session, session::kConfigurationKey);
   tabs_.push_back(std::move(tab));
   active_ = tabs_.size() - 1;
   start_page_open_ = false;
   return *tabs_.back();
 }
 
-SessionTab& Workspace::adopt(OpenedSession opened) {
+session::SessionTab& Workspace::adopt(OpenedSession opened) {
   OpenTab& tab = add_tab(std::move(opened.title), std::move(opened.store), std::move(opened.retained));
-  SessionTab& session = *tab.session;
+  session::SessionTab& session = *tab.session;
   session.device = std::move(opened.device);
   session.path = std::move(opened.path);
   session.modified = opened.modified;
@@ -330,14 +336,30 @@ SessionTab& Workspace::adopt(OpenedSession opened) {
   if (!opened.note.empty()) notify(Severity::warning, std::move(opened.note));
   tab.fitted = true;
   session.show(first_view(session));
-  show_retained_view(session, [this](std::string reported) { notify(Severity::note, std::move(reported)); });
+  view::show_retained_view(session, [this](std::string reported) { notify(Severity::note, std::move(reported)); });
   return session;
 }
 
+// All tabs on a store write their markers into it. Letters go on after those that the tab begins with.
+std::int64_t Workspace::first_marker_beside(const session::SessionTab& session) const {
+  std::int64_t first = persist::unix_now() << 20;
+  const auto keep_apart = [&](const session::SessionTab& other) {
+    if (&other == &session || other.store != session.store) return;
+    first = std::max(first, (other.first_marker_id / view::kMarkersOfTab + 1) * view::kMarkersOfTab);
+  };
+  for (const auto& tab : tabs_) {
+    keep_apart(*tab->session);
+    for (const session::ComparedSession& each : tab->session->beside) keep_apart(*each.session);
+  }
+  std::int64_t taken = 0;
+  for (const Marker& marker : session.markers) taken = std::max(taken, view::marker_ordinal(marker) + 1);
+  return first + taken;
+}
+
 Workspace::OpenTab& Workspace::add_beside(const OpenTab& origin, SessionName name) {
-  const SessionTab& from = *origin.session;
+  const session::SessionTab& from = *origin.session;
   OpenTab& tab = add_tab(std::move(name.title), from.store, {from.markers, from.retained});
-  SessionTab& session = *tab.session;
+  session::SessionTab& session = *tab.session;
   session.device = std::move(name.device);
   session.path = from.path;
   session.active = from.active;
@@ -345,13 +367,7 @@ Workspace::OpenTab& Workspace::add_beside(const OpenTab& origin, SessionName nam
   session.live = from.live;
   session.capture = from.capture;
   session.capture_seconds = from.capture_seconds;
-  // All tabs on a store write their markers into it.
-  constexpr std::int64_t kMarkersOfTab = 1 << 10;
-  session.first_marker_id = unix_now() << 20;
-  for (const auto& other : tabs_) {
-    if (other.get() == &tab || other->session->store != session.store) continue;
-    session.first_marker_id = std::max(session.first_marker_id, other->session->first_marker_id + kMarkersOfTab);
-  }
+  session.first_marker_id = first_marker_beside(session);
   tab.link = origin.link;
   tab.saved_version = origin.saved_version;
   tab.pace = origin.pace;
@@ -360,21 +376,21 @@ Workspace::OpenTab& Workspace::add_beside(const OpenTab& origin, SessionName nam
 }
 
 void Workspace::open_whole(const OpenTab& part) {
-  SessionTab& session = *add_beside(part, name_of(part)).session;
+  session::SessionTab& session = *add_beside(part, name_of(part)).session;
   session.modified = part.session->modified;
   session.show(first_view(session));
-  session.follow = may_grow(session);
-  ask_retained_view(session, [this](std::string reported) { notify(Severity::note, std::move(reported)); });
+  session.follow = session::may_grow(session);
+  view::ask_retained_view(session, [this](std::string reported) { notify(Severity::note, std::move(reported)); });
 }
 
-SessionTab& Workspace::open_part(std::size_t index, std::string title, std::string device,
-                                 const std::vector<TrackNumber>& tracks) {
+session::SessionTab& Workspace::open_part(std::size_t index, std::string title, std::string device,
+                                          const std::vector<TrackNumber>& tracks) {
   const OpenTab& origin = *tabs_[index];  // stays where it is when a tab is added
-  const SessionTab& whole = *origin.session;
+  const session::SessionTab& whole = *origin.session;
   SessionName name = name_of(origin);
   OpenTab& tab = add_beside(origin, {std::move(title), std::move(device)});
-  SessionTab& session = *tab.session;
-  session.view_key = std::string(kViewKey) + " " + session.title + " " + session.device;
+  session::SessionTab& session = *tab.session;
+  session.view_key = std::string(session::kViewKey) + " " + session.title + " " + session.device;
   TabPart& part = tab.part.emplace();
   part.session_title = std::move(name.title);
   part.session_device = std::move(name.device);
@@ -386,40 +402,62 @@ SessionTab& Workspace::open_part(std::size_t index, std::string title, std::stri
   session.choices.filter.tracks = tracks;
   session.choices.rows.only = tracks;
   session.show(whole.view);
-  session.follow = whole.follow && may_grow(session);
-  ask_retained_view(session, [this](std::string reported) { notify(Severity::note, std::move(reported)); });
+  session.follow = whole.follow && session::may_grow(session);
+  view::ask_retained_view(session, [this](std::string reported) { notify(Severity::note, std::move(reported)); });
   return session;
 }
 
-SessionTab& Workspace::open_comparison(std::size_t base, std::size_t other) {
-  const SessionTab& from = *tabs_[base]->session;
-  const SessionTab& to = *tabs_[other]->session;
-  const OpenTab& origin = *tabs_[base];
-  SessionTab& session = *add_beside(origin, {from.title + " : " + to.title, ""}).session;
-  session.view_key = std::string(kViewKey) + " beside " + to.title;
+std::optional<std::size_t> Workspace::tab_of(const std::shared_ptr<const Store>& store) const {
+  std::optional<std::size_t> compared;
+  for (std::size_t i = tabs_.size(); i-- > 0;) {
+    const session::SessionTab& session = *tabs_[i]->session;
+    if (session.store == store && !session.beside.empty()) compared = i;
+  }
+  for (std::size_t i = 0; i < tabs_.size(); ++i) {
+    if (tabs_[i]->session->store == store && tabs_[i]->session->beside.empty()) return i;
+  }
+  return compared;
+}
+
+session::SessionTab& Workspace::open_comparison(std::vector<std::size_t> tabs) {
+  std::ranges::sort(tabs);
+  const OpenTab& origin = *tabs_[tabs.front()];
+  const session::SessionTab& from = *origin.session;
+  session::SessionTab& session = *add_beside(origin, {session::own_title(from), ""}).session;
+  session.own_title = session.title;
+  session.view_key = std::string(session::kViewKey) + " beside " + tabs_[tabs[1]]->session->title;
   session.choices.rows = from.choices.rows;
-  session.beside = std::make_unique<SessionTab>();
-  SessionTab& below = *session.beside;
-  below.title = to.title;
-  below.device = to.device;
-  below.path = to.path;
-  below.view_key = std::string(kViewKey) + " beside " + from.title;
-  attach(below, pool_, to.store, {to.markers, to.retained});
-  below.active = to.active;
-  below.first_shown = to.first_shown;
-  below.choices.rows = to.choices.rows;
-  below.first_marker_id = to.first_marker_id + (1 << 15);
-  below.analysis = std::make_shared<SessionAnalysis>(pool_, below.store);
-  below.analysis->begin_frame(below.snapshot, 0);
-  // All of both, whichever is longer.
-  const ViewRange here = first_view(session), there = first_view(below);
-  const double span = std::max(here.span_ns(), there.span_ns());
-  session.show({here.begin_ns, here.begin_ns + span});
+  // All of each, whichever is longest.
+  const session::ViewRange here = first_view(session);
+  session.show(here);
+  for (std::size_t i = 1; i < tabs.size(); ++i) add_to_comparison(session, tabs[i]);
   return session;
+}
+
+void Workspace::add_to_comparison(session::SessionTab& comparison, std::size_t tab) {
+  const session::SessionTab& from = *tabs_[tab]->session;
+  session::ComparedSession added{.session = std::make_unique<session::SessionTab>(), .turns = {}, .turns_error = {}};
+  session::SessionTab& session = *added.session;
+  session.title = session::own_title(from);
+  session.device = from.device;
+  session.path = from.path;
+  session.view_key = std::string(session::kViewKey) + " beside " + session::own_title(comparison);
+  session::attach(session, pool_, from.store, {from.markers, from.retained});
+  session.active = from.active;
+  session.first_shown = from.first_shown;
+  session.choices.rows = from.choices.rows;
+  session.first_marker_id = first_marker_beside(session);
+  session.analysis = std::make_shared<session::SessionAnalysis>(pool_, session.store);
+  session.analysis->begin_frame(session.snapshot, 0);
+  const double span = std::max(comparison.view.span_ns(), first_view(session).span_ns());
+  comparison.show({comparison.view.begin_ns, comparison.view.begin_ns + span});
+  comparison.order.push_back(comparison.order.size());
+  comparison.beside.push_back(std::move(added));
+  session::name_comparison(comparison);
 }
 
 // A device may get tracks while the capture runs. Where the user has chosen others since, these stay.
-void Workspace::refresh_part(TabPart& part, SessionTab& session) {
+void Workspace::refresh_part(TabPart& part, session::SessionTab& session) {
   const Snapshot& snapshot = *session.snapshot;
   if (part.known_tracks == snapshot.tracks.size()) return;
   part.known_tracks = snapshot.tracks.size();
@@ -450,21 +488,21 @@ bool Workspace::is_first_of_capture(const OpenTab& tab) const {
 
 bool Workspace::grows(const Store& store) const {
   return std::ranges::any_of(tabs_, [&](const auto& each) {
-    return each && each->session->store.get() == &store && may_grow(*each->session);
+    return each && each->session->store.get() == &store && session::may_grow(*each->session);
   });
 }
 
 void Workspace::refresh(OpenTab& tab, double now_s) {
-  SessionTab& session = *tab.session;
+  session::SessionTab& session = *tab.session;
   const std::uint64_t known = session.snapshot->version;
-  for (std::string& failed : begin_frame(session)) notify(Severity::error, std::move(failed));
-  if (session.beside) {
-    SessionTab& below = *session.beside;
-    for (std::string& failed : begin_frame(below)) notify(Severity::error, std::move(failed));
-    below.analysis->begin_frame(below.snapshot, now_s, grows(*below.store));
-    below.analysis->set_filter(below.choices.filter);
+  for (std::string& failed : session::begin_frame(session)) notify(Severity::error, std::move(failed));
+  for (const session::ComparedSession& each : session.beside) {
+    session::SessionTab& other = *each.session;
+    for (std::string& failed : session::begin_frame(other)) notify(Severity::error, std::move(failed));
+    other.analysis->begin_frame(other.snapshot, now_s, grows(*other.store));
+    other.analysis->set_filter(other.choices.filter);
   }
-  take_awaited_lanes(session);
+  view::take_awaited_lanes(session);
   if (tab.part && session.snapshot->version != known) refresh_part(*tab.part, session);
   if (session.device.empty() && session.snapshot->version != known) session.device = device_of(*session.snapshot);
   session.analysis->begin_frame(session.snapshot, now_s, grows(*session.store));
@@ -475,10 +513,10 @@ void Workspace::save(std::size_t index, const std::string& typed_path) {
   if (index >= tabs_.size() || saving(index)) return;
   OpenTab& tab = *tabs_[index];
   const std::string path = absolute_path(typed_path);
-  std::vector<std::shared_ptr<StoreWriter::Queue>> unwritten;
+  std::vector<std::shared_ptr<session::StoreWriter::Queue>> unwritten;
   for (const auto& each : tabs_) {
     if (each->session->store != tab.session->store) continue;
-    keep_view(*each->session, {});
+    view::keep_view(*each->session, {});
     unwritten.push_back(each->session->writer->queue());
   }
   tab.saving_path = path;
@@ -487,18 +525,18 @@ void Workspace::save(std::size_t index, const std::string& typed_path) {
   const bool closed = !tab.session->capture.agents.empty() || is_closed_to_others(tab.session->path);
   const FileAccess access = closed ? FileAccess::owner : FileAccess::umask;
   auto work = [store = tab.session->store, unwritten = std::move(unwritten), version = tab.saving_version, path, access,
-               &pool = pool_](JobControl& control) -> Result<void> {
-    for (const auto& each : unwritten) StoreWriter::flush(*each);
+               &pool = pool_](session::JobControl& control) -> Result<void> {
+    for (const auto& each : unwritten) session::StoreWriter::flush(*each);
     keep_headline(*store, pool);
     *version = store->version();
     return store->save(
         path, [&control](std::uint64_t done, std::uint64_t total) { return control.report(done, total); }, access);
   };
-  tab.saving = std::make_unique<BackgroundJob>("Saving " + file_name(path), std::move(work), options_.wake);
+  tab.saving = std::make_unique<session::BackgroundJob>("Saving " + file_name(path), std::move(work), options_.wake);
 }
 
 void Workspace::take_saved(OpenTab& tab) {
-  const std::unique_ptr<BackgroundJob> job = std::move(tab.saving);
+  const std::unique_ptr<session::BackgroundJob> job = std::move(tab.saving);
   const Result<void> done = job->finish();
   if (!done) {
     for (const auto& each : tabs_) {
@@ -507,18 +545,19 @@ void Workspace::take_saved(OpenTab& tab) {
     if (!job->cancelled()) notify(Severity::error, done.message() + ". The session stays open.");
     return;
   }
-  SessionTab& session = *tab.session;
+  session::SessionTab& session = *tab.session;
   for (const auto& each : tabs_) {
-    SessionTab& other = *each->session;
+    session::SessionTab& other = *each->session;
     if (other.store != session.store) continue;
     other.path = tab.saving_path;
     each->saved_version = *tab.saving_version;
-    other.modified = may_grow(other) || other.store->version() != each->saved_version || other.writer->unwritten();
+    other.modified =
+        session::may_grow(other) || other.store->version() != each->saved_version || other.writer->unwritten();
     std::string& title = each->part ? each->part->session_title : other.title;
     if (title.empty() || each->link) title = title_of_path(other.path);
   }
   // Something was written while it was saved: what closes is whole.
-  if (tab.close_when_saved && session.modified && !may_grow(session)) tab.save_when_over = session.path;
+  if (tab.close_when_saved && session.modified && !session::may_grow(session)) tab.save_when_over = session.path;
   if (tab.link && !session.modified) {  // a folder goes, and what cannot be removed is told to the session's file
     auto saved = [link = tab.link](TaskControl&) {
       link->saved();
@@ -530,13 +569,13 @@ void Workspace::take_saved(OpenTab& tab) {
 }
 
 std::string Workspace::suggested_path(std::size_t index) const {
-  const SessionTab& session = *tabs_[index]->session;
+  const session::SessionTab& session = *tabs_[index]->session;
   if (!session.path.empty()) return session.path;
-  return absolute_path(file_of_title(session_title(index)));
+  return absolute_path(plan::file_of_title(session_title(index)));
 }
 
-std::vector<BackgroundJob*> Workspace::jobs() const {
-  std::vector<BackgroundJob*> jobs;
+std::vector<session::BackgroundJob*> Workspace::jobs() const {
+  std::vector<session::BackgroundJob*> jobs;
   for (const Opening& opening : opening_) jobs.push_back(opening.job.get());
   for (const Starting& starting : starting_) jobs.push_back(starting.job.get());
   for (const auto& tab : tabs_) {
@@ -546,9 +585,10 @@ std::vector<BackgroundJob*> Workspace::jobs() const {
   return jobs;
 }
 
-void Workspace::start_job(std::string title, BackgroundJob::Work work, std::function<void(const Result<void>&)> done) {
+void Workspace::start_job(std::string title, session::BackgroundJob::Work work,
+                          std::function<void(const Result<void>&)> done) {
   plain_jobs_.push_back(
-      {std::make_unique<BackgroundJob>(std::move(title), std::move(work), options_.wake), std::move(done)});
+      {std::make_unique<session::BackgroundJob>(std::move(title), std::move(work), options_.wake), std::move(done)});
 }
 
 void Workspace::take_jobs() {
@@ -567,18 +607,19 @@ void Workspace::take_jobs() {
 bool Workspace::settled() const {
   if (!opening_.empty() || !starting_.empty() || !closing_.empty() || !plain_jobs_.empty()) return false;
   return std::ranges::all_of(tabs_, [](const auto& tab) {
-    const auto rests = [](const SessionTab& each) {
+    const auto rests = [](const session::SessionTab& each) {
       return !each.analysis->pending() && !each.events->pending() && !each.writer->pending();
     };
-    const SessionTab& session = *tab->session;
-    return !tab->saving && !may_grow(session) && rests(session) && (!session.beside || rests(*session.beside));
+    session::SessionTab& session = *tab->session;
+    return !tab->saving && !session::may_grow(session) &&
+           std::ranges::all_of(session::sessions_of(session), [&](const auto* each) { return rests(*each); });
   });
 }
 
 void Workspace::notify(Severity severity, std::string text, std::string subject) {
   constexpr std::size_t kMostNotices = 4;  // more would push the timeline off the window
   if (severity == Severity::error) last_error_ = text;
-  if (SessionTab* tab = active(); tab != nullptr && severity == Severity::error) tab->last_error = text;
+  if (session::SessionTab* tab = active(); tab != nullptr && severity == Severity::error) tab->last_error = text;
   std::erase_if(notices_, [&](const Notice& notice) {
     return notice.text == text || (!subject.empty() && notice.subject == subject);
   });
@@ -599,20 +640,20 @@ void Workspace::dismiss_notice(std::size_t index) {
 }
 
 void Workspace::remember(const OpenTab& tab, const std::string& path) {
-  const SessionTab& session = *tab.session;
+  const session::SessionTab& session = *tab.session;
   const Snapshot& snapshot = *session.snapshot;
-  const WorkKinds kinds(snapshot);
+  const analysis::WorkKinds kinds(snapshot);
   const bool works = session.active && (kinds.any_device() || kinds.any(WorkKind::host));
   SessionName name = name_of(tab);
-  RecentSession recent{.path = path,
-                       .title = std::move(name.title),
-                       .device = std::move(name.device),
-                       .work_ns = works ? session.active->length_ns() : 0,
-                       .events = count_passing(snapshot, nullptr),
-                       .opened_unix_s = unix_now(),
-                       .warnings = count_warnings(snapshot),
-                       .project = session.project,
-                       .configuration = session.configuration};
+  persist::RecentSession recent{.path = path,
+                                .title = std::move(name.title),
+                                .device = std::move(name.device),
+                                .work_ns = works ? session.active->length_ns() : 0,
+                                .events = count_passing(snapshot, nullptr),
+                                .opened_unix_s = persist::unix_now(),
+                                .warnings = count_warnings(snapshot),
+                                .project = session.project,
+                                .configuration = session.configuration};
   if (auto retained = recent_.remember(std::move(recent)); !retained) notify(Severity::warning, retained.message());
 }
 
@@ -620,4 +661,4 @@ void Workspace::write_settings() {
   if (auto written = settings_.write_if_changed(); !written) notify(Severity::warning, written.message());
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::workspace

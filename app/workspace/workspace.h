@@ -28,7 +28,7 @@
 #include "core/base/worker_pool.h"
 #include "core/store/store.h"
 
-namespace accelscope::app {
+namespace accelscope::app::workspace {
 
 // A running capture that feeds the store of a tab, and all else that the viewer wants of the capture side: behind an
 // interface and a struct of functions, so that the viewer can be driven without sockets. The real ones are
@@ -65,6 +65,10 @@ struct CaptureServices {
   std::function<Result<capture::client::Reached>(const std::string& place, const std::string& token_file,
                                                  const std::function<bool()>& cancelled)>
       reach;
+  // Waits; any thread.
+  std::function<capture::client::HostCheck(const std::string& place, const capture::client::HostCheckOptions& options,
+                                           const std::function<bool()>& cancelled)>
+      check_host;
   std::function<std::vector<capture::client::Recoverable>(const std::string& recovery_directory)> find_recoverable;
   std::function<Result<void>(const capture::client::Recoverable&)> discard;
   std::function<std::vector<capture::request::KindFacts>()>
@@ -111,8 +115,8 @@ class Workspace {
 
   // Tabs. active() is null while the start page is in front.
   [[nodiscard]] std::size_t tab_count() const noexcept { return tabs_.size(); }
-  [[nodiscard]] SessionTab& tab(std::size_t index) const { return *tabs_[index]->session; }
-  [[nodiscard]] SessionTab* active() const noexcept;
+  [[nodiscard]] session::SessionTab& tab(std::size_t index) const { return *tabs_[index]->session; }
+  [[nodiscard]] session::SessionTab* active() const noexcept;
   [[nodiscard]] std::optional<std::size_t> active_index() const noexcept { return active_; }
   void activate(std::size_t index);
   void show_start_page();
@@ -129,18 +133,23 @@ class Workspace {
   // Files of one run - its ranks, or several sides of it - become one session in one tab; others a tab each.
   void open(const std::vector<std::string>& paths);
   // from: the configuration that the plan comes from, which the session is tagged with.
-  void connect(const capture::client::CapturePlan& plan, const ConfigurationName& from = {});
+  void connect(const capture::client::CapturePlan& plan, const plan::ConfigurationName& from = {});
   // The tab appears when the capture has begun.
   void connect(const std::string& places);  // "127.0.0.1:7420", several with commas: whatever they were started for
   void start_demo();
   // Another tab on the session of this one, of some of its tracks: a rank of many, with what else comes of their
   // devices. Both have one store and one capture; what is saved from either is all of it, with the view of each.
-  SessionTab& open_part(std::size_t index, std::string title, std::string device,
-                        const std::vector<TrackNumber>& tracks);
-  // A tab with two sessions below each other, which have one hand and one axis. Their own tabs stay as they are.
-  SessionTab& open_comparison(std::size_t base, std::size_t other);
-  SessionTab& adopt(OpenedSession session);  // made elsewhere: tests, other commands
-  SessionTab& adopt_live(std::shared_ptr<LiveLink> link, std::shared_ptr<Store> store, std::string title);
+  session::SessionTab& open_part(std::size_t index, std::string title, std::string device,
+                                 const std::vector<TrackNumber>& tracks);
+  // A tab with the sessions of these tabs below each other, which have one hand and one axis. A, what the others are
+  // set against, is the one that was opened first. Their own tabs stay as they are.
+  session::SessionTab& open_comparison(std::vector<std::size_t> tabs);
+  // The session of a tab as the last of a comparison.
+  void add_to_comparison(session::SessionTab& comparison, std::size_t tab);
+  // The first tab with the store; comparisons aside, where it has one of its own.
+  [[nodiscard]] std::optional<std::size_t> tab_of(const std::shared_ptr<const Store>& store) const;
+  session::SessionTab& adopt(OpenedSession session);  // made elsewhere: tests, other commands
+  session::SessionTab& adopt_live(std::shared_ptr<LiveLink> link, std::shared_ptr<Store> store, std::string title);
 
   // The capture of a tab.
   [[nodiscard]] const LiveLink* link(std::size_t index) const noexcept { return tabs_[index]->link.get(); }
@@ -183,9 +192,9 @@ class Workspace {
 
   // Work that takes its time and is no tab's: its progress is shown, and it can be cancelled. `done` is called on the
   // UI thread once it has ended, unless it was cancelled.
-  void start_job(std::string title, BackgroundJob::Work work, std::function<void(const Result<void>&)> done);
+  void start_job(std::string title, session::BackgroundJob::Work work, std::function<void(const Result<void>&)> done);
 
-  [[nodiscard]] std::vector<BackgroundJob*> jobs() const;
+  [[nodiscard]] std::vector<session::BackgroundJob*> jobs() const;
   [[nodiscard]] bool opening() const noexcept { return !opening_.empty(); }
   // Nothing under way: no job and no capture that still delivers.
   [[nodiscard]] bool settled() const;
@@ -203,9 +212,9 @@ class Workspace {
   [[nodiscard]] const std::string& last_error() const noexcept { return last_error_; }
 
   [[nodiscard]] WorkerPool& pool() noexcept { return pool_; }
-  [[nodiscard]] RecentSessions& recent() noexcept { return recent_; }
-  [[nodiscard]] Settings& settings() noexcept { return settings_; }
-  [[nodiscard]] Configurations& configurations() noexcept { return configurations_; }
+  [[nodiscard]] persist::RecentSessions& recent() noexcept { return recent_; }
+  [[nodiscard]] persist::Settings& settings() noexcept { return settings_; }
+  [[nodiscard]] plan::Configurations& configurations() noexcept { return configurations_; }
   [[nodiscard]] const CaptureServices& services() const noexcept { return options_.services; }
   [[nodiscard]] const std::function<void()>& wake() const noexcept { return options_.wake; }
   [[nodiscard]] const std::vector<capture::request::KindFacts>& known_kinds() const noexcept { return known_kinds_; }
@@ -228,13 +237,13 @@ class Workspace {
   };
   // The tracks of a tab that shows a part of a session.
   struct OpenTab {
-    std::unique_ptr<SessionTab> session;
+    std::unique_ptr<session::SessionTab> session;
     TabId id = 0;
     std::optional<TabPart> part;  // nothing: all of it
     std::shared_ptr<LiveLink> link;
     std::map<std::string, Broken> broken;  // by place, while it reconnects
     std::set<std::string> failed;          // places of which the user was told
-    std::unique_ptr<BackgroundJob> saving;
+    std::unique_ptr<session::BackgroundJob> saving;
     std::string saving_path;
     bool close_when_saved = false;
     std::string save_when_over;  // the path at which it is saved once its capture has ended; "": it is not
@@ -253,7 +262,7 @@ class Workspace {
   };
   struct Opening {
     std::vector<std::string> paths;
-    std::unique_ptr<BackgroundJob> job;
+    std::unique_ptr<session::BackgroundJob> job;
     std::shared_ptr<std::optional<OpenedSession>> result;  // nothing: each of the paths is a session of its own
   };
   struct Started {
@@ -264,14 +273,14 @@ class Workspace {
   // link.
   struct Starting {
     std::string title;
-    ConfigurationName from = {};
+    plan::ConfigurationName from = {};
     std::optional<capture::client::Recoverable> left = {};  // what it takes up
     bool is_new = false;                                    // begun here: nobody else wants it
-    std::unique_ptr<BackgroundJob> job = {};
+    std::unique_ptr<session::BackgroundJob> job = {};
     std::shared_ptr<Started> result = std::make_shared<Started>();
   };
   struct PlainJob {
-    std::unique_ptr<BackgroundJob> job;
+    std::unique_ptr<session::BackgroundJob> job;
     std::function<void(const Result<void>&)> done;
   };
   using BeginLink = std::function<Result<std::unique_ptr<LiveLink>>(std::shared_ptr<Store>)>;
@@ -285,9 +294,10 @@ class Workspace {
   };
   [[nodiscard]] const OpenTab* whole_of(const OpenTab& tab) const;  // that shows all of its session; null: none does
   [[nodiscard]] SessionName name_of(const OpenTab& tab) const;
+  [[nodiscard]] std::int64_t first_marker_beside(const session::SessionTab& session) const;
   OpenTab& add_beside(const OpenTab& origin, SessionName name);  // another tab on the same session
   void open_whole(const OpenTab& part);
-  static void refresh_part(TabPart& part, SessionTab& session);
+  static void refresh_part(TabPart& part, session::SessionTab& session);
   [[nodiscard]] bool is_shared(const OpenTab& tab) const;            // another tab shows the same session
   [[nodiscard]] bool is_first_of_capture(const OpenTab& tab) const;  // tells of what happens to it
   void refresh_link(OpenTab& tab, double now_s);
@@ -302,17 +312,17 @@ class Workspace {
   void drop_started(Starting starting);
   void remember(const OpenTab& tab, const std::string& path);
   void remove_tab(std::size_t index, bool discard);  // discard: what its capture keeps for recovery goes too
-  OpenTab& add_tab(std::string title, std::shared_ptr<Store> store, RetainedBeside retained = {});
+  OpenTab& add_tab(std::string title, std::shared_ptr<Store> store, session::RetainedBeside retained = {});
 
   WorkspaceOptions options_;
   WorkerPool pool_;  // outlives what runs on it
-  RecentSessions recent_;
-  Settings settings_;
-  Configurations configurations_;
+  persist::RecentSessions recent_;
+  persist::Settings settings_;
+  plan::Configurations configurations_;
   std::vector<capture::request::KindFacts> known_kinds_;
   std::vector<capture::client::Recoverable> recoverable_;
   std::shared_ptr<std::vector<capture::client::Recoverable>> found_recoverable_;  // of the job that looks for them
-  std::unique_ptr<BackgroundJob> looking_;
+  std::unique_ptr<session::BackgroundJob> looking_;
   std::vector<Starting> starting_;
   std::vector<PlainJob> plain_jobs_;
   std::vector<std::unique_ptr<OpenTab>> tabs_;
@@ -327,6 +337,6 @@ class Workspace {
 };
 
 // What a first view shows, with a margin of 1 %: until it is known where the work is, all that was recorded.
-[[nodiscard]] ViewRange first_view(const SessionTab& tab);
+[[nodiscard]] session::ViewRange first_view(const session::SessionTab& tab);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::workspace

@@ -165,6 +165,7 @@ class HostTransport final : public AgentTransport, private reach::HostProgress {
     if (!options_.ask_on_terminal) host.prompter = &prompter_;
     host.ask_on_terminal = options_.ask_on_terminal;
     host.ssh_config_file = options_.ssh_config_file;
+    host.ssh_identity_file = options_.ssh_identity_file;
     host_ = place.kind == reach::Place::Kind::local ? reach::make_local_host(std::move(host))
                                                     : reach::make_ssh_host(place, std::move(host));
     thread_ = std::thread([this] { work(); });

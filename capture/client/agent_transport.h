@@ -64,8 +64,9 @@ class PromptQueue {
 };
 
 struct AgentTransportOptions {
-  std::string token_file;       // "": the usual places
-  std::string ssh_config_file;  // "": ssh's own
+  std::string token_file;         // "": the usual places
+  std::string ssh_config_file;    // "": ssh's own
+  std::string ssh_identity_file;  // "": ssh's own keys
   bool ask_on_terminal = false;
   bool accept_new_agents = false;
   std::filesystem::path folder;  // where it is kept how an agent that was started is reached again; "": nowhere

@@ -358,6 +358,7 @@ Result<void> CaptureSession::Implementation::connect(const std::shared_ptr<Captu
   AgentTransportOptions transport;
   transport.token_file = plan.token_file;
   transport.ssh_config_file = plan.ssh_config_file;
+  transport.ssh_identity_file = plan.ssh_identity_file;
   transport.ask_on_terminal = options.ask_on_terminal;
   transport.accept_new_agents = options.accept_new_agents;
   transport.folder = agent_folder;

@@ -145,9 +145,30 @@ class CaptureSession {
 struct Reached {
   double milliseconds = 0;
   std::string peer;
+  std::string version;  // of its program
   wire::Welcome welcome;
 };
 [[nodiscard]] Result<Reached> reach(const std::string& place, const std::string& token_file,
                                     const wire::LinkLimits& limits, const std::function<bool()>& cancelled);
+
+// What works at a place and what does not: whether it is reached, the agent, both versions, each kind of capture.
+// Waits, and starts and ends an agent where the place names none; whatever ssh would ask is answered with no.
+struct HostFinding {
+  std::string subject;
+  bool works = true;
+  std::string found;        // what there is
+  std::string advice = {};  // what to do if it does not work
+  std::optional<double> milliseconds = {};
+};
+struct HostCheckOptions {
+  std::string token_file, ssh_config_file, ssh_identity_file;
+  std::function<void(const std::string&)> on_step;  // any thread: what is being done
+};
+struct HostCheck {
+  std::vector<HostFinding> findings;     // at least one: whether it is reached
+  std::optional<wire::Welcome> welcome;  // of the agent, once it is reached
+};
+[[nodiscard]] HostCheck check_host(const std::string& place, const HostCheckOptions& options,
+                                   const std::function<bool()>& cancelled);
 
 }  // namespace accelscope::capture::client

@@ -77,6 +77,7 @@ struct CapturePlan {
   bool replaces_results = false;  // files that are there already
   std::string token_file;         // "": the usual places (capture/security/secrets.h)
   std::string ssh_config_file;    // "": ssh's own
+  std::string ssh_identity_file;  // the private key that ssh tries first; "": its own
 };
 
 // The same as a command: {"accelscope", "record", "ssh://ubuntu@trn1-07", "-o", "mlp.accel", "--kind", ...}. Options

@@ -142,8 +142,8 @@ Result<void> AgentFeed::keep_log_safe() {
   std::error_code unknown;
   const auto room = std::filesystem::space(options_.folder, unknown);
   if (unknown || room.available >= kReserve) return {};
-  return lose_log(Error{fmt::format("{}: only {} are left there", options_.folder.string(),
-                                    format_bytes(static_cast<double>(room.available)))});
+  return lose_log(
+      Error{fmt::format("{}: only {} are left there", options_.folder.string(), format_bytes(room.available))});
 }
 
 Result<void> AgentFeed::tick(bool last) {

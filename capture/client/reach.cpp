@@ -38,17 +38,18 @@ class Probe final : public wire::LinkHandler {
 
  private:
   void connect() {
-    const Result<std::optional<security::Token>> token = transport_.token();
-    if (!token) return fail(token.message());
-    Result<security::ViewerProof> proof = security::ViewerProof::begin(token.value());
-    if (!proof) return fail(proof.message());
-    proof_ = std::move(proof).value();
     begun_ = std::chrono::steady_clock::now();
     transport_.connector()(loop_, limits_, [this](Result<std::unique_ptr<wire::Link>> link) {
       if (!link) {
         result_ = link.error();
         return loop_.stop();
       }
+      // An agent that is started has its token by now.
+      const Result<std::optional<security::Token>> token = transport_.token();
+      if (!token) return fail(token.message());
+      Result<security::ViewerProof> proof = security::ViewerProof::begin(token.value());
+      if (!proof) return fail(proof.message());
+      proof_ = std::move(proof).value();
       link_ = std::move(link).value();
       link_->start(*this);
       own_.role = wire::PeerRole::viewer;
@@ -63,6 +64,7 @@ class Probe final : public wire::LinkHandler {
 
   void on_hello(const wire::Hello& hello) {
     if (const Result<void> versions = wire::check_versions(own_, hello); !versions) return fail(versions.message());
+    reached_.version = wire::printable(hello.program_version, 64);
     reached_.peer = fmt::format("{} ({} {})", place_, wire::printable(hello.program, 64),
                                 wire::printable(hello.program_version, 64));
     const auto& wanted = hello.capabilities;
@@ -109,12 +111,64 @@ class Probe final : public wire::LinkHandler {
   Result<Reached> result_ = Error{"cancelled"};
 };
 
+// "what is wrong; what to try"
+HostFinding failure(std::string subject, const std::string& message) {
+  const std::size_t cut = std::min(message.find("; "), message.size());
+  return {std::move(subject), false, message.substr(0, cut), cut < message.size() ? message.substr(cut + 2) : ""};
+}
+
+HostFinding judge_versions(const std::string& theirs) {
+  constexpr std::string_view kOwn = ACCELSCOPE_VERSION;
+  HostFinding finding{"versions", theirs == kOwn, fmt::format("{} here, {} there", kOwn, theirs), ""};
+  if (!finding.works) finding.advice = "they understand each other; update the older one to have all that both can do";
+  return finding;
+}
+
+HostFinding judge_kind(const request::KindFacts& kind) {
+  HostFinding finding{kind.name, true, kind.title, ""};
+  for (const request::KindCheck& check : kind.checks) {
+    if (!check.ok) return failure(kind.name, check.text);
+  }
+  return finding;
+}
+
 }  // namespace
+
+HostCheck check_host(const std::string& place, const HostCheckOptions& options,
+                     const std::function<bool()>& cancelled) {
+  PromptQueue nobody(false);
+  AgentTransportOptions transport_options;
+  transport_options.token_file = options.token_file;
+  transport_options.ssh_config_file = options.ssh_config_file;
+  transport_options.ssh_identity_file = options.ssh_identity_file;
+  transport_options.on_step = options.on_step;
+  const auto begun = std::chrono::steady_clock::now();
+  const auto transport = make_agent_transport(place, nobody, std::move(transport_options));
+  if (!transport) return {{failure("reach", transport.message())}, {}};
+  const Result<Reached> reached = Probe(place, **transport, {}, cancelled).run();
+  const double milliseconds =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();
+  (*transport)->finish();
+  if (!reached) {
+    HostFinding finding = failure("reach", reached.message());
+    finding.milliseconds = milliseconds;
+    return {{std::move(finding)}, {}};
+  }
+  const wire::Welcome& welcome = reached->welcome;
+  std::vector<HostFinding> findings = {{"reach", true, place, "", milliseconds}};
+  findings.push_back({"agent", true,
+                      fmt::format("accelscope-agent on {}, {}{}", welcome.host, welcome.system,
+                                  welcome.may_run ? "" : "; it starts no programs")});
+  findings.push_back(judge_versions(reached->version));
+  if (!welcome.fixed.empty()) findings.push_back({"captures", true, welcome.fixed});
+  for (const request::KindFacts& kind : welcome.kinds) findings.push_back(judge_kind(kind));
+  return {std::move(findings), welcome};
+}
 
 Result<Reached> reach(const std::string& place, const std::string& token_file, const wire::LinkLimits& limits,
                       const std::function<bool()>& cancelled) {
   const reach::Place parsed = TRY(reach::parse_place(place));
-  if (parsed.kind != reach::Place::Kind::address) return Reached{0, place, {}};
+  if (parsed.kind != reach::Place::Kind::address) return Reached{0, place, "", {}};
   PromptQueue nobody(false);
   AgentTransportOptions options;
   options.token_file = token_file;

@@ -214,6 +214,7 @@ std::vector<std::string> record_command(const CapturePlan& plan, const std::stri
   option("--capture", plan.capture_id);
   option("--token-file", plan.token_file);
   option("--ssh-config", plan.ssh_config_file);
+  option("--ssh-identity", plan.ssh_identity_file);
   const request::CaptureRequest& request = plan.request;
   option("--name", request.name);
   for (std::string& word : request::kind_arguments(request.kinds, request::declared_kinds()))

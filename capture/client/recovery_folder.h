@@ -30,6 +30,7 @@ struct RecoveryPlan {
     walk.choice(plan.mode, wire::StartMode::look, wire::StartMode::watch);
     walk(plan.capture_id, plan.request.results, plan.results_folder, plan.token_file, plan.ssh_config_file);
     walk(retained.viewer_id, retained.salt, retained.fingerprint);
+    if (walk.more()) walk(plan.ssh_identity_file);  // older folders lack it
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <sstream>
 #include <string_view>
 
 namespace accelscope::command_line {
@@ -75,10 +76,37 @@ bool Option::given() const { return option_->count() > 0; }
 
 std::vector<std::string> Option::values() const { return given() ? option_->results() : std::vector<std::string>(); }
 
-OptionSet::OptionSet(const std::string& description, const std::string& program)
-    : own_(std::make_unique<CLI::App>(description, program)), app_(own_.get()) {}
+namespace {
 
-OptionSet::OptionSet(CLI::App* command) : app_(command) {}
+// One look with every version of the library: newer ones wrap paragraphs and tables, and leave "Usage: " out.
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  explicit HelpFormatter(std::string usage) : usage_(std::move(usage)) {}
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    constexpr std::string_view kUsage = "Usage: ";
+    std::string usage = usage_.empty() ? make_usage(app, std::move(name)) : usage_;
+    usage.erase(0, usage.find_first_not_of('\n'));
+    usage.erase(usage.find_last_not_of('\n') + 1);
+    if (!usage.starts_with(kUsage)) usage.insert(0, kUsage);
+    std::string text = app->get_description();
+    if (!text.empty()) text += '\n';
+    text += usage + '\n' + make_positionals(app) + make_groups(app, mode) + make_subcommands(app, mode) + '\n';
+    const std::string footer = app->get_footer();
+    return footer.empty() ? text : text + footer + '\n';
+  }
+
+ private:
+  std::string usage_;
+};
+
+}  // namespace
+
+OptionSet::OptionSet(const std::string& description, const std::string& program)
+    : own_(std::make_unique<CLI::App>(description, program)), app_(own_.get()) {
+  set_usage("");
+}
+
+OptionSet::OptionSet(CLI::App* command) : app_(command) { set_usage(""); }
 
 OptionSet::~OptionSet() = default;
 
@@ -112,7 +140,10 @@ OptionSet& OptionSet::add_command(const std::string& name, const std::string& su
 
 void OptionSet::add_version(const std::string& text) { app_->set_version_flag("--version", text); }
 
-void OptionSet::set_usage(const std::string& text) { usage_ = text; }
+void OptionSet::set_usage(const std::string& text) {
+  usage_ = text;
+  app_->formatter(std::make_shared<HelpFormatter>(text));
+}
 
 void OptionSet::set_footer(const std::string& text) { app_->footer(text); }
 
@@ -134,12 +165,7 @@ std::string OptionSet::help() const {
   for (const std::unique_ptr<OptionSet>& command : commands_) {
     if (command->chosen()) return command->help();
   }
-  std::string text = app_->help();
-  constexpr std::string_view kUsage = "Usage: ";
-  const std::size_t begin = text.find(kUsage);
-  if (usage_.empty() || begin == std::string::npos) return text;
-  const std::size_t end = text.find('\n', begin);
-  return text.replace(begin + kUsage.size(), end - begin - kUsage.size(), usage_);
+  return app_->help();
 }
 
 bool OptionSet::chosen() const { return app_->parsed(); }
@@ -151,6 +177,39 @@ bool OptionSet::any_given_of(const std::string& group) const {
   return std::any_of(all.begin(), all.end(), [&group](const CLI::Option* option) {
     return option->get_group() == group && option->count() > 0;
   });
+}
+
+namespace {
+
+OptionFacts facts_of(const CLI::Option& option) {
+  OptionFacts facts{
+      .names = {}, .word = "", .choices = {}, .explanation = option.get_description(), .group = option.get_group()};
+  for (const std::string& name : option.get_snames()) facts.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) facts.names.push_back("--" + name);
+  if (facts.names.empty()) facts.names.push_back(option.get_single_name());
+  if (option.get_items_expected_max() == 0) return facts;
+  // "TEXT:{csv,json}"
+  const std::string type = option.get_type_name();
+  const std::size_t brace = type.find(":{");
+  facts.word = type.substr(0, type.find(':'));
+  if (brace == std::string::npos || !type.ends_with('}')) return facts;
+  std::istringstream listed(type.substr(brace + 2, type.size() - brace - 3));
+  for (std::string choice; std::getline(listed, choice, ',');) facts.choices.push_back(choice);
+  return facts;
+}
+
+}  // namespace
+
+CommandFacts OptionSet::facts() const {
+  CommandFacts facts{.name = app_->get_name(),
+                     .summary = app_->get_description(),
+                     .usage = usage_,
+                     .footer = app_->get_footer(),
+                     .options = {},
+                     .commands = {}};
+  for (const CLI::Option* option : std::as_const(*app_).get_options()) facts.options.push_back(facts_of(*option));
+  for (const std::unique_ptr<OptionSet>& command : commands_) facts.commands.push_back(command->facts());
+  return facts;
 }
 
 std::string help_topic(const std::vector<std::string>& arguments) {

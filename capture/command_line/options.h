@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "capture/command_line/reference.h"
 #include "core/base/result.h"
 
 namespace CLI {
@@ -77,6 +78,7 @@ class OptionSet {
   [[nodiscard]] bool chosen() const;  // of a command: it was given
   [[nodiscard]] std::string name() const;
   [[nodiscard]] bool any_given_of(const std::string& group) const;  // options of this set itself
+  [[nodiscard]] CommandFacts facts() const;                         // what is declared, also below
 
  private:
   explicit OptionSet(CLI::App* command);

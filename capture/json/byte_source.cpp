@@ -174,7 +174,7 @@ class ZstdSource final : public PackedSource {
 // Leaves out a mark of the byte order before the first byte, which editors and spreadsheets put there.
 class UnmarkedSource final : public ByteSource {
  public:
-  explicit UnmarkedSource(std::unique_ptr<ByteSource> marked) : marked_(std::move(marked)) {}
+  UnmarkedSource(std::unique_ptr<ByteSource> marked, bool packed) : marked_(std::move(marked)), packed_(packed) {}
 
   Result<std::size_t> read(std::span<char> out) override {
     if (!looked_) look();
@@ -186,6 +186,7 @@ class UnmarkedSource final : public ByteSource {
   }
   [[nodiscard]] std::uint64_t file_bytes() const override { return marked_->file_bytes(); }
   [[nodiscard]] std::uint64_t file_bytes_read() const override { return marked_->file_bytes_read(); }
+  [[nodiscard]] bool packed() const override { return packed_; }
 
  private:
   void look() {
@@ -201,23 +202,21 @@ class UnmarkedSource final : public ByteSource {
   }
 
   std::unique_ptr<ByteSource> marked_;
+  bool packed_;
   std::string first_;  // bytes read ahead
   std::size_t given_ = 0;
   std::optional<Error> failure_;
   bool looked_ = false;
 };
 
-[[nodiscard]] std::unique_ptr<ByteSource> opened(std::string name, std::string_view first_bytes,
-                                                 std::unique_ptr<ByteSource> source) {
-  if (first_bytes.starts_with(kGzip)) {
-    source = std::make_unique<GzipSource>(std::move(name), std::move(source));
-  } else if (first_bytes.starts_with(kZstd)) {
-    source = std::make_unique<ZstdSource>(std::move(name), std::move(source));
-  }
-  return std::make_unique<UnmarkedSource>(std::move(source));
-}
-
 }  // namespace
+
+std::unique_ptr<ByteSource> ByteSource::inflated(std::string name, std::string_view first_bytes,
+                                                 std::unique_ptr<ByteSource> packed) {
+  if (first_bytes.starts_with(kGzip)) return std::make_unique<GzipSource>(std::move(name), std::move(packed));
+  if (first_bytes.starts_with(kZstd)) return std::make_unique<ZstdSource>(std::move(name), std::move(packed));
+  return packed;
+}
 
 Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
   std::error_code failure;
@@ -232,28 +231,28 @@ Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
   const std::string_view magic(first.data(), std::fread(first.data(), 1, first.size(), file.get()));
   std::rewind(file.get());
   const std::uintmax_t size = std::filesystem::file_size(path, failure);
-  return opened(path, magic, std::make_unique<PlainSource>(path, std::move(file), failure ? 0 : size));
+  auto source = inflated(path, magic, std::make_unique<PlainSource>(path, std::move(file), failure ? 0 : size));
+  return std::unique_ptr<ByteSource>(std::make_unique<UnmarkedSource>(std::move(source), is_packed(magic)));
 }
 
 std::unique_ptr<ByteSource> ByteSource::from_memory(std::span<const char> bytes) {
-  return opened("the text", {bytes.data(), bytes.size()}, std::make_unique<MemorySource>(bytes));
+  const std::string_view text(bytes.data(), bytes.size());
+  return std::make_unique<UnmarkedSource>(inflated("the text", text, std::make_unique<MemorySource>(bytes)),
+                                          is_packed(text));
 }
 
 bool is_packed(std::string_view first_bytes) noexcept {
   return first_bytes.starts_with(kGzip) || first_bytes.starts_with(kZstd);
 }
 
-std::string read_head(const std::string& path, std::size_t bytes) {
-  std::string head(bytes, '\0');
-  std::size_t size = 0;
-  const Result<std::unique_ptr<ByteSource>> source = ByteSource::open(path);
-  while (source && size < head.size()) {
-    const Result<std::size_t> count = source.value()->read(std::span(head).subspan(size));
-    if (!count || count.value() == 0) break;  // what was read before an error is enough to recognise a format
-    size += count.value();
+Result<std::size_t> read_all(ByteSource& source, std::span<char> out) {
+  std::size_t filled = 0;
+  while (filled < out.size()) {
+    const std::size_t count = TRY(source.read(out.subspan(filled)));
+    if (count == 0) break;
+    filled += count;
   }
-  head.resize(size);
-  return head;
+  return filled;
 }
 
 }  // namespace accelscope::capture::json

@@ -19,6 +19,9 @@ class ByteSource {
   [[nodiscard]] static Result<std::unique_ptr<ByteSource>> open(const std::string& path);
   // Bytes that are in memory already, packed or not; they must outlive the source.
   [[nodiscard]] static std::unique_ptr<ByteSource> from_memory(std::span<const char> bytes);
+  // What `packed` inflates to where these are its first bytes, which it has yet to give; `name` is for messages.
+  [[nodiscard]] static std::unique_ptr<ByteSource> inflated(std::string name, std::string_view first_bytes,
+                                                            std::unique_ptr<ByteSource> packed);
 
   ByteSource() = default;
   ByteSource(const ByteSource&) = delete;
@@ -29,11 +32,13 @@ class ByteSource {
   virtual Result<std::size_t> read(std::span<char> out) = 0;
   [[nodiscard]] virtual std::uint64_t file_bytes() const = 0;       // of the file as it lies on the disk
   [[nodiscard]] virtual std::uint64_t file_bytes_read() const = 0;  // of those
+  [[nodiscard]] virtual bool packed() const { return false; }
 };
+
+// Reads until `out` is full or the source ends: how many bytes came.
+[[nodiscard]] Result<std::size_t> read_all(ByteSource& source, std::span<char> out);
 
 // Whether a file that begins with these bytes is packed.
 [[nodiscard]] bool is_packed(std::string_view first_bytes) noexcept;
-// The first bytes of a file, inflated; fewer where it ends or cannot be read further. For probes.
-[[nodiscard]] std::string read_head(const std::string& path, std::size_t bytes);
 
 }  // namespace accelscope::capture::json

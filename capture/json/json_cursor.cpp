@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "core/base/bytes.h"
-#include "core/base/format.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::json {
@@ -391,9 +391,7 @@ std::optional<bool> to_boolean(const JsonField& field) noexcept {
   return std::nullopt;
 }
 
-void append_json(std::string& out, const JsonField& field) {
-  append_json_quoted(out, field.key);
-  out += ':';
+void append_json_value(std::string& out, const JsonField& field) {
   switch (field.kind) {
     case JsonKind::string:
     case JsonKind::not_finite:
@@ -405,6 +403,12 @@ void append_json(std::string& out, const JsonField& field) {
     default:
       out += field.text;
   }
+}
+
+void append_json(std::string& out, const JsonField& field) {
+  append_json_quoted(out, field.key);
+  out += ':';
+  append_json_value(out, field);
 }
 
 }  // namespace accelscope::capture::json

@@ -44,7 +44,8 @@ struct JsonField {
 // true/false, 0/1, "yes"/"no", "true"/"false".
 [[nodiscard]] std::optional<bool> to_boolean(const JsonField& field) noexcept;
 
-// The field as JSON again ("key":value).
+// The field as JSON again: its value alone, and "key":value.
+void append_json_value(std::string& out, const JsonField& field);
 void append_json(std::string& out, const JsonField& field);
 
 class JsonCursor {

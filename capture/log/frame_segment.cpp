@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <utility>
 
 #include "core/base/checksum.h"
+#include "core/base/text.h"
 #include "core/chunk/chunk_format.h"
 
 namespace accelscope::capture::log {
@@ -152,9 +152,9 @@ std::vector<std::uint32_t> list_segments(const std::filesystem::path& folder) {
     const std::string name = file->path().filename().string();
     if (!name.starts_with(kStem) || !name.ends_with(kExtension)) continue;
     std::uint32_t number = 0;
-    const char* last = name.data() + name.size() - kExtension.size();
-    const auto [stopped, problem] = std::from_chars(name.data() + kStem.size(), last, number);
-    if (problem == std::errc() && stopped == last && number > 0) numbers.push_back(number);
+    const std::size_t digits = name.size() - kStem.size() - kExtension.size();
+    if (read_number(std::string_view(name).substr(kStem.size(), digits), number) && number > 0)
+      numbers.push_back(number);
   }
   std::sort(numbers.begin(), numbers.end());
   return numbers;

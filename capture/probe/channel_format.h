@@ -14,7 +14,7 @@
 
 namespace accelscope::probe {
 
-constexpr std::uint32_t kChannelVersion = 3;
+constexpr std::uint32_t kChannelVersion = 4;
 
 // In the environment of a program that an agent starts: the folder of the sockets, KIND.sock each. Without it a probe
 // looks in the folder where an agent waits for programs that this user starts by hand: $XDG_RUNTIME_DIR/accelscope,
@@ -52,6 +52,7 @@ static_assert(sizeof(RingHead) <= kRingHeadBytes);
 enum ControlBits : std::uint32_t {
   kPaused = 1,  // the capture is paused; programs set and clear it as well when they wish so
   kClosed = 2,  // the capture is over: the probe goes off for good
+  kEnding = 4,  // the capture is about to be over: what probes hold back is taken now, or never
   kControlBits = kPaused | kClosed,
   kOneIntent = 1U << 8,  // above the bits: how often programs have wished, modulo 2^24
 };
@@ -78,6 +79,8 @@ enum class FrameType : std::uint32_t {
   intent = 6,       // program: u32 Intent
   trouble = 7,      // program: a text: something that happens there cannot be told
   thread_name = 8,  // program: u32 thread id, then its new name
+  flushes = 9,      // program: it holds events back, and flushes them on kEnding
+  flushed = 10,     // program: it has; no more of them will come
 };
 
 enum class ClockKind : std::uint32_t {

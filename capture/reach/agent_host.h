@@ -64,8 +64,9 @@ struct HostOptions {
   // ssh only
   Prompter* prompter = nullptr;  // none: ssh asks nothing, or on the terminal
   bool ask_on_terminal = false;
-  std::string ssh_config_file;  // "": the user's and the system's
-  std::string askpass_program;  // "": this program, see answer_askpass()
+  std::string ssh_config_file;    // "": the user's and the system's
+  std::string ssh_identity_file;  // "": ssh's own keys
+  std::string askpass_program;    // "": this program, see answer_askpass()
 };
 
 [[nodiscard]] std::unique_ptr<AgentHost> make_local_host(HostOptions options = {});

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include "core/base/text.h"
 
 namespace accelscope::capture::reach {
 namespace {
@@ -43,10 +43,8 @@ constexpr std::size_t kPlaceLongestName = 253;  // of a host in the domain name 
     if (port.find(':') != std::string_view::npos) return wrong(text, "an IPv6 address is put in brackets");
   }
   if (!has_port) return {};
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), place.port);
-  if (error != std::errc{} || end != port.data() + port.size() || place.port == 0) {
+  if (!read_number(port, place.port) || place.port == 0)
     return wrong(text, fmt::format("'{}' is no port from 1 to 65535", port));
-  }
   return {};
 }
 

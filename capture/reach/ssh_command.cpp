@@ -12,6 +12,7 @@ namespace accelscope::capture::reach {
 std::vector<std::string> SshCommand::with_options(std::vector<std::string> options) const {
   std::vector<std::string> argv = {program};
   if (!config_file.empty()) argv.insert(argv.end(), {"-F", config_file});
+  if (!identity_file.empty()) argv.insert(argv.end(), {"-i", identity_file});
   // What the configuration may set for work in a terminal would be in the way: a command of its own, forwarded ports.
   const std::vector<std::string> common = {"-T", "-x", "-S", control, "-o", "ControlPersist=no", "-o",
                                            "RemoteCommand=none", "-o", "PermitLocalCommand=no", "-o", "LogLevel=INFO",
@@ -51,7 +52,7 @@ namespace {
 struct Failure {
   std::string_view said;    // by ssh, anywhere in its output
   std::string_view wrong;   // what is wrong
-  std::string_view advice;  // {host} and {known} (the host as known_hosts has it) are filled in
+  std::string_view advice;  // {ssh} (terminal_command) and {known} (the host as known_hosts has it) are filled in
 };
 
 // The first one that fits is told: what comes first explains what ssh says after it.
@@ -60,7 +61,7 @@ constexpr std::array kFailures = {
             "the host's key has changed: someone may be listening in between, or the host was set up anew",
             "ask whoever runs it for its fingerprint; if that is right, forget the old key with ssh-keygen -R {known}"},
     Failure{"Host key verification failed", "the host's key was not accepted",
-            "compare its fingerprint and answer yes, or connect once in a terminal with ssh {host}"},
+            "compare its fingerprint and answer yes, or connect once in a terminal with {ssh}"},
     Failure{"UNPROTECTED PRIVATE KEY FILE", "other users may read your private key, so that ssh does not use it",
             "chmod 600 the key's file"},
     Failure{"Too many authentication failures", "too many keys were offered before the right one",
@@ -104,18 +105,19 @@ constexpr std::array kFailures = {
 
 bool is_ssh_failure(std::string_view errors) { return find_failure(errors) != nullptr; }
 
+std::string terminal_command(const Place& place) {
+  return fmt::format("ssh {}{}{}", place.port != 0 ? fmt::format("-p {} ", place.port) : "",
+                     place.user.empty() ? "" : place.user + "@", place.host);
+}
+
 std::string explain_ssh_failure(const Place& place, std::string_view errors) {
-  static constexpr Failure kUnknown{"", "ssh has ended", "try ssh {host} in a terminal"};
+  static constexpr Failure kUnknown{"", "ssh has ended", "try {ssh} in a terminal"};
   const Failure* failure = find_failure(errors);
   if (failure == nullptr) failure = &kUnknown;
-  std::string host = place.user.empty() ? place.host : place.user + "@" + place.host;
-  std::string known = place.host;
-  if (place.port != 0) {
-    host = fmt::format("-p {} {}", place.port, host);
-    known = system::shell_quote(fmt::format("[{}]:{}", place.host, place.port));
-  }
+  const std::string known =
+      place.port == 0 ? place.host : system::shell_quote(fmt::format("[{}]:{}", place.host, place.port));
   const std::string advice =
-      fmt::format(fmt::runtime(failure->advice), fmt::arg("host", host), fmt::arg("known", known));
+      fmt::format(fmt::runtime(failure->advice), fmt::arg("ssh", terminal_command(place)), fmt::arg("known", known));
   const std::string said = last_line(errors);
   return fmt::format("{}: {}; {}{}", place.text(), failure->wrong, advice, said.empty() ? "" : " (" + said + ")");
 }

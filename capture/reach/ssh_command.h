@@ -18,6 +18,7 @@ struct SshCommand {
   std::string config_file;  // "": the user's and the system's
   std::string control;      // the path of the master's socket
   Place place;
+  std::string identity_file = {};  // a private key beside those that ssh tries by itself; "": none
 
   // The connection itself; it can ask unless nobody is there to answer.
   [[nodiscard]] std::vector<std::string> master(bool can_ask, bool on_terminal, const std::string& command) const;
@@ -30,6 +31,9 @@ struct SshCommand {
 };
 
 // What ssh says when it fails, in words that help: what is wrong and what to do.
+
+// "ssh -p 2222 user@host": what a user types to get there.
+[[nodiscard]] std::string terminal_command(const Place& place);
 
 // "PLACE: what is wrong; what to do (ssh's last line)". `errors` is what ssh wrote to its standard error.
 [[nodiscard]] std::string explain_ssh_failure(const Place& place, std::string_view errors);

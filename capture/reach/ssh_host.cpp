@@ -2,7 +2,9 @@
 // program ends in whatever way, the pipe closes, and the connection and all that goes through it with it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "capture/reach/agent_files.h"
 #include "capture/reach/ask_pass.h"
@@ -42,6 +44,7 @@ class SshHost final : public AgentHost {
     std::string errors;
     int exit_code = 0;
   };
+  [[nodiscard]] Result<void> check_key() const;
   Result<void> set_up();
   Result<void> connect(HostProgress& progress);
   Result<Ran> run(const std::string& script, system::Descriptor input, HostProgress& progress);
@@ -83,15 +86,28 @@ Error SshHost::no_agent_for(const system::SystemNames& there, const system::Syst
                   there.system, there.machine, here.system, here.machine, options_.version, kBuildAgent));
 }
 
+// ssh goes on without a key that it cannot read, and then says that none is accepted.
+Result<void> SshHost::check_key() const {
+  const std::string& path = options_.ssh_identity_file;
+  if (path.empty() || path.front() == '~') return {};  // ssh knows whose home that is
+  std::ifstream file(path);
+  std::string line;
+  if (!std::getline(file, line)) return failed("the private key " + path + " cannot be read; check its path");
+  constexpr std::string_view kPublic[] = {"ssh-", "ecdsa-", "sk-"};
+  if (std::ranges::none_of(kPublic, [&](std::string_view begins) { return line.starts_with(begins); })) return {};
+  return failed(path + " is a public key; name the private one, whose file is called the same without .pub");
+}
+
 Result<void> SshHost::set_up() {
   if (folder_) return {};
+  TRY(check_key());
   const std::string program = system::find_program("ssh", {"/usr/bin"});
   if (program.empty()) return failed("the program ssh is missing on this computer; install openssh-client");
   system::PrivateFolder::remove_left_behind(kSshFolderPurpose, [](const std::string&) { return false; });
   Result<system::PrivateFolder> folder = system::PrivateFolder::make(kSshFolderPurpose);
   if (!folder) return failed(folder.message());
   folder_ = std::move(folder).value();
-  ssh_ = {program, options_.ssh_config_file, folder_->path() + "/ssh", place_};
+  ssh_ = {program, options_.ssh_config_file, folder_->path() + "/ssh", place_, options_.ssh_identity_file};
   if (options_.prompter == nullptr) return {};
   Result<std::unique_ptr<AskPass>> ask = AskPass::start(folder_->path(), place_.text(), *options_.prompter);
   if (!ask) return failed(ask.message());
@@ -122,7 +138,10 @@ Result<void> SshHost::connect(HostProgress& progress) {
     if (!progress.cancelled() && (!ask_pass_ || ask_pass_->refused().empty())) continue;
     master_.reset();
     if (progress.cancelled()) return failed("cancelled");
-    return failed("no answer was given; connect again to answer", ask_pass_->refused());
+    return failed(
+        "ssh's question was not answered; answer it when a capture starts, or connect once in a terminal with " +
+            terminal_command(place_),
+        ask_pass_->refused());
   }
   (void)master_->wait(kSshEndLimit, [] { return false; });
   const std::string errors = master_->errors();
@@ -180,8 +199,8 @@ Result<std::string> SshHost::copy_agent(const RemoteFacts& facts, HostProgress& 
   const std::string other =
       facts.agents.empty() ? ""
                            : fmt::format("; {} there is {}", facts.agents.front().path, facts.agents.front().version);
-  progress.step(fmt::format("copying accelscope-agent {} ({}) to {}{}", options_.version,
-                            format_bytes(static_cast<double>(size)), place_.host, other));
+  progress.step(fmt::format("copying accelscope-agent {} ({}) to {}{}", options_.version, format_bytes(size),
+                            place_.host, other));
   const Ran ran = TRY(run(folder_script(size, running_.folder), std::move(file).value(), progress));
   const RemoteFolder folder = read_folder(ran.output);
   running_.folder = folder.path;

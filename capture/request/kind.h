@@ -38,19 +38,28 @@ enum class OptionType : std::uint8_t {
   file = 9,    // a path on the agent's host
 };
 
+// An option that another one decides about: it applies while `option` has one of the values, typed or by default.
+struct OptionCondition {
+  std::string option;
+  std::vector<std::string> values;
+  bool operator==(const OptionCondition&) const = default;
+  static void fields(auto& walk, auto& c) { walk(c.option, c.values); }
+};
+
 struct KindOption {
   std::string name;  // "sample-interval"; on the command line --sample-interval
   OptionType type = OptionType::text;
   std::string default_value;  // as typed; "": not set
   std::string explanation;    // one sentence, with what it costs
   std::vector<std::string> choices;
-  bool required = false;  // has no default and must be given
-  bool repeats = false;   // may be given several times: a setting for each
+  bool required = false;                    // has no default and must be given
+  bool repeats = false;                     // may be given several times: a setting for each
+  std::vector<OptionCondition> conditions;  // all must hold; a form shows the option only then
   bool operator==(const KindOption&) const = default;
   static void fields(auto& walk, auto& o) {
     walk(o.name);
     walk.choice(o.type, OptionType::flag, OptionType::file);
-    walk(o.default_value, o.explanation, o.choices, o.required, o.repeats);
+    walk(o.default_value, o.explanation, o.choices, o.required, o.repeats);  // conditions: at the message's end
   }
 };
 

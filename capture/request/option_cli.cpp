@@ -11,12 +11,6 @@
 namespace accelscope::capture::request {
 namespace {
 
-[[nodiscard]] const KindOption* find_option(const KindFacts& facts, const std::string& name) {
-  const auto found = std::find_if(facts.options.begin(), facts.options.end(),
-                                  [&name](const KindOption& option) { return option.name == name; });
-  return found == facts.options.end() ? nullptr : &*found;
-}
-
 [[nodiscard]] std::string value_word(const KindOption& option) {
   if (option.type == OptionType::choice) return fmt::format("{}", fmt::join(option.choices, "|"));
   if (option.type != OptionType::flag) return upper_case(option_type_name(option.type));
@@ -38,7 +32,8 @@ void KindOptions::declare_option(command_line::OptionSet& command, const KindFac
                                   [&](const Typed& known) { return known.kind.empty() && known.name == option.name; });
   const bool is_flag = option.type == OptionType::flag;
   const auto add = [&](const std::string& name, const std::string& group) {
-    const command_line::Option added = command.add_untied("--" + name, option.explanation);
+    const std::string when = option.conditions.empty() ? "" : fmt::format(" ({})", condition_text(option));
+    const command_line::Option added = command.add_untied("--" + name, option.explanation + when);
     added.in_group(help_ == Help::shown ? group : "").value_word(value_word(option));
     // A flag that is given without a value would take it from there.
     if (!is_flag && !option.default_value.empty()) added.default_text(option.default_value);
@@ -111,6 +106,17 @@ std::string kind_help(const std::string& command, const std::string& list, const
     if (shown) text += (text.empty() ? "" : "\n") + *shown;
   }
   return text;
+}
+
+std::vector<command_line::CommandFacts> kind_references(const std::vector<KindFacts>& kinds) {
+  std::vector<command_line::CommandFacts> references;
+  for (const KindFacts& facts : kinds) {
+    command_line::OptionSet options(facts.explanation, "--kind " + facts.name);
+    KindOptions declared;
+    declared.declare(options, {facts});
+    references.push_back(options.facts());
+  }
+  return references;
 }
 
 std::string kinds_footer(const std::string& command, const std::vector<KindFacts>& kinds) {

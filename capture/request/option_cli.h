@@ -47,6 +47,8 @@ class KindOptions {
 // "" if one of them is none.
 [[nodiscard]] std::string kind_help(const std::string& command, const std::string& list,
                                     const std::vector<KindFacts>& kinds);
+// The same of all kinds, for a manual page.
+[[nodiscard]] std::vector<command_line::CommandFacts> kind_references(const std::vector<KindFacts>& kinds);
 // All kinds, a line each, and how to see the options of one: for the end of a command's --help.
 [[nodiscard]] std::string kinds_footer(const std::string& command, const std::vector<KindFacts>& kinds);
 

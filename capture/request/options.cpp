@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -48,9 +47,7 @@ constexpr TypeWords kTypeWords[] = {
 // A whole number, exact to 64 bits; with k, M or G decimal places are allowed as long as the value is whole.
 [[nodiscard]] std::optional<std::uint64_t> parse_count(std::string_view text) {
   std::uint64_t whole = 0;
-  const char* const end = text.data() + text.size();
-  if (const auto [at, error] = std::from_chars(text.data(), end, whole); error == std::errc() && at == end)
-    return whole;
+  if (read_number(text, whole)) return whole;
   const Result<double> scaled = parse_rate(text);
   if (!scaled || !std::isfinite(*scaled) || *scaled != std::floor(*scaled) || *scaled > 9e15) return std::nullopt;
   return static_cast<std::uint64_t>(*scaled);
@@ -58,10 +55,7 @@ constexpr TypeWords kTypeWords[] = {
 
 [[nodiscard]] std::optional<double> parse_number(std::string_view text) {
   double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || at != end || !std::isfinite(value)) return std::nullopt;
-  return value;
+  return read_number(text, value) && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 // With a unit, or 0: a bare number could be meant in seconds as well as in ns.
@@ -143,6 +137,38 @@ constexpr TypeWords kTypeWords[] = {
 
 }  // namespace
 
+const KindOption* find_option(const KindFacts& facts, std::string_view name) noexcept {
+  const auto found = std::ranges::find(facts.options, name, &KindOption::name);
+  return found == facts.options.end() ? nullptr : &*found;
+}
+
+bool applies(const KindOption& option, const KindFacts& facts, const KindChoice& choice) {
+  return std::ranges::all_of(option.conditions, [&](const OptionCondition& condition) {
+    const auto typed = std::ranges::find_if(choice.options, [&](const OptionSetting& setting) {
+      return setting.name == condition.option && !setting.value.empty();
+    });
+    const KindOption* other = find_option(facts, condition.option);
+    const std::string& value = typed != choice.options.end() ? typed->value
+                               : other != nullptr            ? other->default_value
+                                                             : condition.option;
+    return std::ranges::find(condition.values, value) != condition.values.end();
+  });
+}
+
+std::string condition_text(const KindOption& option) {
+  std::string text;
+  for (const OptionCondition& condition : option.conditions) {
+    text += fmt::format("{} --{} {}", text.empty() ? "only with" : " and", condition.option,
+                        fmt::join(condition.values, " or "));
+  }
+  return text;
+}
+
+std::vector<KindOption> on_condition(const OptionCondition& condition, std::vector<KindOption> options) {
+  for (KindOption& option : options) option.conditions.push_back(condition);
+  return options;
+}
+
 std::string_view option_type_name(OptionType type) noexcept { return words_of(type).name; }
 
 Result<OptionValue> parse_option(const KindOption& option, std::string_view typed) {
@@ -156,9 +182,8 @@ Result<OptionReader> OptionReader::read(const KindFacts& facts, const KindChoice
   OptionReader reader;
   for (const KindOption& option : facts.options) reader.values_[option.name];
   for (const OptionSetting& setting : choice.options) {
-    const auto option = std::find_if(facts.options.begin(), facts.options.end(),
-                                     [&](const KindOption& declared) { return declared.name == setting.name; });
-    if (option == facts.options.end()) {
+    const KindOption* option = find_option(facts, setting.name);
+    if (option == nullptr) {
       return Error{facts.options.empty() ? fmt::format("--{}: the kind '{}' has no options", setting.name, facts.name)
                                          : fmt::format("--{}: the kind '{}' has no such option; {}", setting.name,
                                                        facts.name, hint(setting.name, names_of(facts.options)))};
@@ -169,10 +194,16 @@ Result<OptionReader> OptionReader::read(const KindFacts& facts, const KindChoice
     if (!given.empty() && !option->repeats) return Error{fmt::format("--{}: is given twice", option->name)};
     given.push_back(std::move(value));
   }
+  for (const OptionSetting& setting : choice.options) {
+    const KindOption* option = find_option(facts, setting.name);
+    if (setting.value == option->default_value || applies(*option, facts, choice)) continue;
+    return Error{fmt::format("--{}: is given, but applies {}", setting.name, condition_text(*option))};
+  }
   for (const KindOption& option : facts.options) {
     std::vector<OptionValue>& given = reader.values_[option.name];
     if (!given.empty()) continue;
-    if (option.required) return Error{fmt::format("--{}: the kind '{}' needs it", option.name, facts.name)};
+    if (option.required && applies(option, facts, choice))
+      return Error{fmt::format("--{}: the kind '{}' needs it", option.name, facts.name)};
     if (option.default_value.empty()) continue;
     OptionValue value = TRY(parse_option(option, option.default_value));
     given.push_back(std::move(value));

@@ -29,7 +29,8 @@ using OptionValue = std::variant<bool, std::uint64_t, double, std::chrono::nanos
 class OptionReader {
  public:
   // An empty setting counts as not given, except for a text. Fails on a name that is not declared, a value that is
-  // none of the option's type, a second setting of what may be given once, and a missing required one.
+  // none of the option's type, a second setting of what may be given once, a missing required one, and a value other
+  // than the default of an option that does not apply.
   [[nodiscard]] static Result<OptionReader> read(const KindFacts& facts, const KindChoice& choice);
 
   // False: neither given nor with a default; the functions below then give false, 0 or "". They need an option of
@@ -55,6 +56,13 @@ class OptionReader {
   }
   std::map<std::string, std::vector<OptionValue>, std::less<>> values_;
 };
+
+[[nodiscard]] const KindOption* find_option(const KindFacts& facts, std::string_view name) noexcept;  // null: none
+[[nodiscard]] bool applies(const KindOption& option, const KindFacts& facts, const KindChoice& choice);
+// "only with --record-by environment or vllm"; "" without conditions.
+[[nodiscard]] std::string condition_text(const KindOption& option);
+// The options, each with one condition more.
+[[nodiscard]] std::vector<KindOption> on_condition(const OptionCondition& condition, std::vector<KindOption> options);
 
 // One list of several.
 [[nodiscard]] std::vector<KindOption> joined_options(std::initializer_list<std::vector<KindOption>> parts);

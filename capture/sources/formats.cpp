@@ -1,41 +1,52 @@
 #include "capture/sources/base/source.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <functional>
 #include <utility>
 #include <variant>
 
 #include "capture/json/byte_source.h"
 #include "capture/sources/base/importers.h"
 #include "capture/sources/base/sinks.h"
+#include "capture/sources/sqlite/foreign_database.h"
+#include "core/base/file_system.h"
 #include "core/base/text.h"
 #include "core/store/session_check.h"
 
 namespace accelscope::capture::sources {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::array kFormats = {
-    SourceFormat{"session", "Accelscope session", session::probe_session, session::replay_session, {.in_place = true}},
+    SourceFormat{
+        kSessionFormat, "Accelscope session", session::probe_session, session::replay_session, {.in_place = true}},
     SourceFormat{"neuron-json", "Neuron Profile JSON", neuron::probe_neuron_json, neuron::import_neuron_json},
-    SourceFormat{"neuron-parquet", "Neuron profile as Parquet tables (a folder)", neuron::probe_neuron_parquet,
-                 neuron::import_neuron_parquet},
-    SourceFormat{"ntff",
-                 "Neuron trace with its program (NTFF and NEFF)",
-                 neuron::probe_ntff,
-                 neuron::import_ntff,
-                 {.raw = true}},
+    SourceFormat{"neuron-parquet",
+                 "Neuron profile as Parquet tables (a folder)",
+                 neuron::probe_neuron_parquet,
+                 neuron::import_neuron_parquet,
+                 {.stands_alone = true}},
+    SourceFormat{"neuron-csv",
+                 "tables of Neuron Explorer's visible range (CSV)",
+                 neuron::probe_neuron_csv,
+                 neuron::import_neuron_csv,
+                 {.run_of = neuron::run_of_neuron_csv}},
+    SourceFormat{"neuron-summary", "Neuron summary as text", neuron::probe_neuron_summary,
+                 neuron::import_neuron_summary},
+    SourceFormat{"ntff", "raw Neuron capture (NTFF with NEFF, system traces)", neuron::probe_ntff,
+                 neuron::convert_ntff},
+    SourceFormat{"neuron-neff", "Neuron program without a trace (NEFF)", neuron::probe_neff, neuron::import_neff},
     SourceFormat{"nsys", "Nsight Systems export (SQLite)", nsys::probe_nsys, nsys::import_nsys, {.in_place = true}},
-    SourceFormat{"nsys-rep",
-                 "Nsight Systems report",
-                 nsys::probe_nsys_report,
-                 nsys::import_nsys_report,
-                 {.raw = true, .in_place = true}},
+    SourceFormat{
+        "nsys-rep", "Nsight Systems report", nsys::probe_nsys_report, nsys::convert_nsys_report, {.in_place = true}},
     SourceFormat{"tt-device-log", "tt-metal device log", tt_metal::probe_device_log, tt_metal::import_device_log},
     SourceFormat{"tt-ops",
                  "tt-metal operations report",
@@ -97,7 +108,7 @@ constexpr std::array kFormats = {
     SourceFormat{"chrome-json",
                  "Chrome JSON trace (PyTorch profiler)",
                  chrome::probe_chrome_json,
-                 chrome::import_chrome_json,
+                 static_cast<ImportBytes*>(chrome::import_chrome_json),
                  {.rank = chrome::rank_in_chrome_json}},
     SourceFormat{"perfetto", "Perfetto trace (protobuf)", perfetto::probe_perfetto, perfetto::import_perfetto},
 };
@@ -111,24 +122,65 @@ std::string known_names() {
   return names;
 }
 
-struct FirstBytes {
-  std::string text;  // inflated
-  bool packed = false;
-};
+Result<void> check_readable(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) return Error{path + ": there is no such file; check the path"};
+  if (!fs::status_known(status)) return Error{fmt::format("{}: cannot be opened: {}", path, error.message())};
+  if (fs::is_socket(status)) return Error{path + ": is a socket, not a file; name a profile or a session"};
+  if (is_pipe_or_device(path)) return Error{path + ": is a pipe or a device; save what it gives to a file"};
+  if (::access(path.c_str(), R_OK) == 0) return {};
+  return Error{fmt::format("{}: cannot be read: {}; check its permissions", path, std::strerror(errno))};
+}
 
 // Some of it is enough: a file that is damaged behind it can be recognised all the same.
-Result<FirstBytes> read_first_bytes(const std::string& path) {
+Result<FileHead> read_head(const std::string& path) {
+  TRY(check_readable(path));
+  FileHead head;
+  head.path = path;
   std::error_code failure;
-  if (std::filesystem::is_directory(path, failure)) return FirstBytes{};
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{fmt::format("{}: cannot be opened: {}; check the path", path, std::strerror(errno))};
-  std::string head(kProbeBytes, '\0');
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(file.gcount()));
-  if (head.empty()) return Error{fmt::format("{}: the file is empty; was its writer stopped early?", path)};
-  if (!json::is_packed(head)) return FirstBytes{std::string(without_byte_order_mark(head))};
-  return FirstBytes{json::read_head(path, kProbeBytes), true};
+  if (fs::is_directory(path, failure)) return head;
+  const std::unique_ptr<json::ByteSource> source = TRY(json::ByteSource::open(path));
+  head.packed = source->packed();
+  head.bytes.resize(kProbeBytes);
+  std::size_t size = 0;
+  while (size < head.bytes.size()) {
+    const Result<std::size_t> count = source->read(std::span(head.bytes).subspan(size));
+    if (!count || *count == 0) break;
+    size += *count;
+  }
+  head.bytes.resize(size);
+  if (size == 0 && !head.packed) {
+    return Error{fmt::format("{}: the file is empty; was its writer stopped early?", path)};
+  }
+  head.is_foreign_database = sqlite::is_database(head.bytes) && session::probe_session(head.bytes, path) == 0;
+  if (!head.is_foreign_database) return head;
+  if (Result<sqlite::ForeignDatabase> opened = sqlite::ForeignDatabase::open(path)) {
+    head.database = std::make_shared<const sqlite::ForeignDatabase>(std::move(*opened));
+  }
+  return head;
 }
+
+std::vector<const SourceFormat*> formats_of(const FileHead& head) {
+  std::vector<std::pair<int, const SourceFormat*>> sure;
+  for (const SourceFormat& format : kFormats) {
+    const auto* probe = std::get_if<Probe*>(&format.probe);
+    if (probe == nullptr && !head.is_foreign_database) continue;
+    const int confidence =
+        probe != nullptr ? (*probe)(head.bytes, head.path) : std::get<DatabaseProbe*>(format.probe)(head);
+    if (confidence > 0) sure.emplace_back(confidence, &format);
+  }
+  std::ranges::stable_sort(sure, std::greater(), &std::pair<int, const SourceFormat*>::first);
+  std::vector<const SourceFormat*> formats;
+  for (const auto& [confidence, format] : sure) formats.push_back(format);
+  return formats;
+}
+
+// What another tool wrote, and is not read here.
+struct OtherFormat {
+  std::string_view title;   // "an Nsight Compute report"
+  std::string_view advice;  // how to get a file that is read; "": nothing is known
+};
 
 constexpr std::string_view kChromeAdvice = "convert it to a Chrome JSON trace first";
 
@@ -183,12 +235,56 @@ constexpr std::array kNames = {
   return text.find(word) != std::string_view::npos;
 }
 
-[[nodiscard]] std::optional<OtherFormat> binary_format(std::string_view bytes) {
+[[nodiscard]] std::optional<OtherFormat> other_format(const FileHead& head) {
+  const std::string_view text = trimmed_begin(head.bytes);
+  for (const TextRow& row : kTexts) {
+    if (text.starts_with(row.begin) && has(text, row.word)) return OtherFormat{row.title, row.advice};
+  }
+  for (const NameRow& row : kNames) {
+    if (head.path.ends_with(row.ending)) return OtherFormat{row.title, row.advice};
+  }
   constexpr std::size_t kTarMark = 257;
-  if (bytes.size() > kTarMark && bytes.substr(kTarMark).starts_with("ustar")) {
+  if (head.bytes.size() > kTarMark && head.bytes.substr(kTarMark).starts_with("ustar")) {
     return OtherFormat{"a tar archive", "unpack it first"};
   }
   return std::nullopt;
+}
+
+// Of a file that no format takes, or that is called a session and is none.
+void explain(const FileHead& head, bool is_database, RecognisedFile& file) {
+  const std::optional<OtherFormat> other = is_database ? OtherFormat{"an SQLite database of another program",
+                                                                     "open a session file (.accel) or import a profile"}
+                                                       : other_format(head);
+  if (file.is_session) {
+    file.why_not = file.path + ": this is not a session file, or its beginning is damaged";
+  } else if (other) {
+    file.title = other->title;
+    file.why_not = fmt::format("{}: this is {}, which is not read here{}{}", file.path, other->title,
+                               other->advice.empty() ? "" : "; ", other->advice);
+  } else {
+    file.why_not =
+        fmt::format("{}: the format was not recognised; if it is one of {}, read it with accelscope import --format",
+                    file.path, known_names());
+  }
+}
+
+void ask_formats(const FileHead& head, RecognisedFile& file) {
+  const bool is_database = !head.packed && sqlite::is_database(head.bytes);
+  file.formats = formats_of(head);
+  if (is_database) {
+    file.is_session = file.formats.empty() ? !tables_of_other_database(file.path) : file.name() == kSessionFormat;
+  }
+  if (file.formats.empty() || (file.is_session && file.name() != kSessionFormat)) explain(head, is_database, file);
+  if (file.formats.empty()) return;
+  const SourceFormat& format = *file.format();
+  if (head.packed && format.facts.in_place) {
+    file.formats.clear();
+    file.why_not = fmt::format("{}: a packed {}, which is read where it lies; unpack it first (gunzip, unzstd)",
+                               file.path, format.title);
+    return;
+  }
+  if (format.facts.rank != nullptr) file.rank = format.facts.rank(head.bytes);
+  if (format.facts.run_of != nullptr) file.run = format.facts.run_of(head);
 }
 
 }  // namespace
@@ -196,12 +292,14 @@ constexpr std::array kNames = {
 Result<void> import_file(ImportBytes& import, const std::string& path, const ImportOptions& options, EventSink& sink) {
   std::unique_ptr<json::ByteSource> bytes = TRY(json::ByteSource::open(path));
   AsyncSink receiver(sink);
-  if (Result<void> done = import(std::move(bytes), path, options, receiver); !done) return done;
+  const std::string& name = options.shown.empty() ? path : options.shown;
+  if (Result<void> done = import(std::move(bytes), name, options, receiver); !done) return done;
   return receiver.finish();
 }
 
 Result<void> SourceFormat::run(const std::string& path, const ImportOptions& options, EventSink& sink) const {
   if (const auto* of_bytes = std::get_if<ImportBytes*>(&import)) return import_file(**of_bytes, path, options, sink);
+  if (converter() != nullptr) return Error{path + ": has to be converted first"};
   if (facts.in_place) return std::get<ImportPath*>(import)(path, options, sink);
   AsyncSink receiver(sink);
   if (Result<void> done = std::get<ImportPath*>(import)(path, options, receiver); !done) return done;
@@ -217,63 +315,25 @@ Result<const SourceFormat*> find_format(std::string_view name) {
   return Error{fmt::format("{}: no such format; known ones are {}", name, known_names())};
 }
 
-bool is_recognised(const SourceFormat& format, const std::string& path) {
-  const Result<FirstBytes> head = read_first_bytes(path);
-  return head && format.probe(head->text, path) > 0 && !(head->packed && format.facts.in_place);
-}
-
-std::optional<std::uint32_t> rank_of_file(const SourceFormat& format, const std::string& path) {
-  if (format.facts.rank == nullptr) return std::nullopt;
-  const Result<FirstBytes> head = read_first_bytes(path);
-  return head ? format.facts.rank(head->text) : std::nullopt;
-}
-
-Result<const SourceFormat*> guess_format(const std::string& path) {
-  const FirstBytes head = TRY(read_first_bytes(path));
-  const SourceFormat* best = nullptr;
-  int best_confidence = 0;
-  for (const SourceFormat& format : kFormats) {
-    const int confidence = format.probe(head.text, path);
-    if (confidence > best_confidence) {
-      best = &format;
-      best_confidence = confidence;
-    }
-  }
-  if (best == nullptr) {
-    if (const auto other = find_other_format(path)) return Error{refusal(path, *other)};
-    return Error{
-        fmt::format("{}: the format was not recognised; if it is one of {}, read it with accelscope import --format",
-                    path, known_names())};
-  }
-  if (head.packed && best->facts.in_place) {
-    return Error{fmt::format("{}: a packed {}, which is read where it lies; unpack it first (gunzip, unzstd)", path,
-                             best->title)};
-  }
-  return best;
-}
-
-std::optional<OtherFormat> find_other_format(const std::string& path) {
+RecognisedFile recognise(const std::string& path) {
+  RecognisedFile file;
+  file.path = path;
   std::error_code failure;
-  if (!std::filesystem::is_regular_file(path, failure)) return std::nullopt;
-  if (tables_of_other_database(path)) {
-    return OtherFormat{"an SQLite database of another program", "open a session file (.accel) or import a profile"};
+  file.is_session = fs::path(path).extension() == ".accel" && !fs::is_directory(path, failure);
+  const Result<FileHead> head = read_head(path);
+  file.is_readable = head.ok();
+  if (head) {
+    ask_formats(*head, file);
+  } else {
+    file.why_not = head.message();
   }
-  const std::string bytes = json::read_head(path, kProbeBytes);
-  const std::string_view text = trimmed_begin(bytes);
-  for (const TextRow& row : kTexts) {
-    if (text.starts_with(row.begin) && has(text, row.word)) {
-      return OtherFormat{std::string(row.title), std::string(row.advice)};
-    }
-  }
-  for (const NameRow& row : kNames) {
-    if (path.ends_with(row.ending)) return OtherFormat{std::string(row.title), std::string(row.advice)};
-  }
-  return binary_format(bytes);
+  return file;
 }
 
-std::string refusal(const std::string& path, const OtherFormat& format) {
-  return fmt::format("{}: this is {}, which is not read here{}{}", path, format.title,
-                     format.advice.empty() ? "" : "; ", format.advice);
+std::vector<RecognisedFile> recognise(const std::vector<std::string>& paths) {
+  std::vector<RecognisedFile> files;
+  for (const std::string& path : paths) files.push_back(recognise(path));
+  return files;
 }
 
 }  // namespace accelscope::capture::sources

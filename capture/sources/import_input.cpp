@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <filesystem>
 #include <map>
@@ -17,6 +18,8 @@
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/input_parts.h"
 #include "capture/sources/tt_ops/columns.h"
+#include "core/base/format.h"
+#include "core/base/text.h"
 #include "core/chunk/chunk_view.h"
 #include "core/chunk/event_sink.h"
 
@@ -141,14 +144,25 @@ struct Input {
   InputParts found;
 };
 
-[[nodiscard]] std::uint64_t bytes_of(const InputPart& part) {
+// Of a file, or of the files of a folder.
+[[nodiscard]] std::uint64_t bytes_of(const std::string& path) {
   std::error_code failure;
-  const std::uintmax_t bytes = fs::file_size(part.path, failure);
-  std::uint64_t all = failure ? 0 : static_cast<std::uint64_t>(bytes);
-  for (const std::string& companion : part.companions) {
-    const std::uintmax_t more = fs::file_size(companion, failure);
-    all += failure ? 0 : static_cast<std::uint64_t>(more);
+  if (!fs::is_directory(path, failure)) {
+    const std::uintmax_t bytes = fs::file_size(path, failure);
+    return failure ? 0 : static_cast<std::uint64_t>(bytes);
   }
+  std::uint64_t all = 0;
+  for (fs::directory_iterator entry(path, failure); !failure && entry != fs::directory_iterator();
+       entry.increment(failure)) {
+    std::error_code unknown;
+    if (entry->is_regular_file(unknown)) all += static_cast<std::uint64_t>(entry->file_size(unknown));
+  }
+  return all;
+}
+
+[[nodiscard]] std::uint64_t bytes_of(const InputPart& part) {
+  std::uint64_t all = bytes_of(part.file.path);
+  for (const std::string& companion : part.companions) all += bytes_of(companion);
   return all;
 }
 
@@ -166,6 +180,8 @@ class WatchedSink final : public ForwardingSink {
       : ForwardingSink(std::move(next)), operations_(operations) {}
   Result<void> define(const Definition& definition) override {
     names_.see(definition);
+    const auto* schema = std::get_if<Schema>(&definition);
+    has_times_ = has_times_ || (schema != nullptr && schema->kind != EventKind::table);
     if (operations_ != nullptr) operations_->see(definition);
     return watch(ForwardingSink::define(definition));
   }
@@ -175,6 +191,7 @@ class WatchedSink final : public ForwardingSink {
     return watch(ForwardingSink::append(std::move(chunk)));
   }
   [[nodiscard]] bool broken() const noexcept { return broken_; }
+  [[nodiscard]] bool has_times() const noexcept { return has_times_; }  // else it is tables and figures
   [[nodiscard]] const NameWatch& names() const noexcept { return names_; }
 
  private:
@@ -185,19 +202,18 @@ class WatchedSink final : public ForwardingSink {
   NameWatch names_;
   OperationNames* operations_;  // of one report; null: the input is none
   bool broken_ = false;
+  bool has_times_ = false;
 };
 
 // What the file is rather than what the user has said. "": that is not known.
 [[nodiscard]] std::string what_it_is(const InputPart& part) {
-  if (const auto other = find_other_format(part.path)) return fmt::format("; this is {}", other->title);
-  const Result<const SourceFormat*> guessed = guess_format(part.path);
-  if (!guessed || *guessed == part.format) return "";
-  return fmt::format("; it looks like {}: leave --format out", (*guessed)->name);
+  if (!part.file.title.empty()) return fmt::format("; this is {}", part.file.title);
+  return part.file.formats.empty() ? "" : fmt::format("; it looks like {}: leave --format out", part.file.name());
 }
 
 // A format that the user has forced upon a file, and that does not know it for its own.
 [[nodiscard]] Result<void> check_forced(const InputPart& part, const Result<void>& done, const NameWatch& names) {
-  if (is_recognised(*part.format, part.path)) return done;
+  if (std::ranges::find(part.file.formats, part.format) != part.file.formats.end()) return done;
   const std::string truth = what_it_is(part);
   if (!done) return Error{done.message() + truth};
   if (names.found() && truth.empty()) return done;
@@ -205,24 +221,76 @@ class WatchedSink final : public ForwardingSink {
                             : names.nameless_events() == 0
                                 ? std::string("nothing of it can be read")
                                 : fmt::format("{} events come out, and none has a name", names.nameless_events());
-  return Error{fmt::format("{}: read as {}, {}{}", part.path, part.format->name, found, truth)};
+  return Error{fmt::format("{}: read as {}, {}{}", part.file.path, part.format->name, found, truth)};
+}
+
+// Whether the executions are those of the profile: by its name, that of its file or folder, or its model's number.
+[[nodiscard]] bool shows_executions(const ListedExecutions& listed, const OwnSpan& span, const std::string& path) {
+  const fs::path whole = fs::path(path).lexically_normal();
+  const fs::path file = whole.filename().empty() ? whole.parent_path().filename() : whole.filename();
+  std::string name = file.string();
+  if (const std::size_t version = name.find('@'); version != std::string::npos) name.resize(version);
+  if (listed.profile == span.profile || listed.profile == name || listed.profile == file.stem().string()) return true;
+  return listed.model >= 0 && label_of_path(name) == fmt::format("model {}", listed.model);
+}
+
+struct PlacedProfile {
+  std::int64_t first_unix_ns = 0;  // when its first event was
+  std::string how;                 // in words
+};
+
+// By the device's clock where the profile's own times are of it; else at the first execution that is about as long.
+[[nodiscard]] std::optional<PlacedProfile> place_profile(const ListedExecutions& listed, const OwnSpan& span) {
+  constexpr double kAlike = 0.25;  // of the longer one: what the host sees begins before the device, and ends after it
+  const std::int64_t length = span.last_ns - span.first_ns;
+  const auto difference = [&](const ProfileExecution& execution) {
+    return format_duration(std::abs(execution.duration_ns - length));
+  };
+  for (const ProfileExecution& execution : listed.executions) {
+    if (!execution.device_behind_ns) continue;
+    const std::int64_t slack = execution.duration_ns / 10 + 1000;
+    const std::int64_t begin = span.first_ns + *execution.device_behind_ns;
+    if (begin < execution.begin_unix_ns - slack ||
+        begin + length > execution.begin_unix_ns + execution.duration_ns + slack)
+      continue;
+    return PlacedProfile{
+        begin, fmt::format("placed by the clock of the device, which the system profile states beside that of "
+                           "the host; its execution there is {} longer or shorter than its own {}",
+                           difference(execution), format_duration(length))};
+  }
+  std::size_t number = 0;
+  for (const ProfileExecution& execution : listed.executions) {
+    ++number;
+    const auto longer = static_cast<double>(std::max(execution.duration_ns, length));
+    if (static_cast<double>(std::abs(execution.duration_ns - length)) > kAlike * longer) continue;
+    return PlacedProfile{
+        execution.begin_unix_ns,
+        fmt::format("placed at the begin of execution {} of {} that the system profile has of its core: it lasts {} "
+                    "there and {} here, {} apart, so times may be off by that much",
+                    number, listed.executions.size(), format_duration(execution.duration_ns), format_duration(length),
+                    difference(execution))};
+  }
+  return std::nullopt;
 }
 
 class InputImport {
  public:
   InputImport(const InputOptions& options, const MakeSink& make_sink) : options_(options), make_sink_(make_sink) {}
 
-  Result<void> run(const std::vector<std::string>& paths);
+  Result<void> run(const std::vector<RecognisedFile>& files);
 
  private:
-  Result<void> find(const std::vector<std::string>& paths);
+  Result<void> find(const std::vector<RecognisedFile>& files);
   Result<void> import_folder(const Input& input);
   Result<void> import_file(const InputPart& part);
   Result<void> report_lost_ranks();
   Result<void> import_part(const InputPart& part);
+  Result<void> import_converted(const InputPart& part, ConvertRaw& convert);
+  Result<void> read_part(const InputPart& part, std::unique_ptr<EventSink> receiver);
   Result<void> report(const Input& input, const std::vector<std::string>& unreadable);
   struct Source;
   [[nodiscard]] Result<bool> follows(Source& source);
+  Result<void> place_by_executions();
   Result<void> align();
 
   const InputOptions& options_;
@@ -239,16 +307,18 @@ class InputImport {
            OperationNames* operations)
         : sink(std::move(target), operations),
           labelled(sink, part.label, facts,
-                   part.label.empty() && !alone ? std::string(part.format->name) : std::string()) {}
+                   part.label.empty() && !alone ? std::string(part.format->name) : std::string()),
+          path(part.file.path) {}
     WatchedSink sink;
     LabelledSink labelled;
+    std::string path;
     bool read = false;
   };
   std::deque<Source> sources_;  // the last one is at hand
 };
 
-Result<void> InputImport::run(const std::vector<std::string>& paths) {
-  if (Result<void> done = find(paths); !done) return done;
+Result<void> InputImport::run(const std::vector<RecognisedFile>& files) {
+  if (Result<void> done = find(files); !done) return done;
   for (const Input& input : inputs_) {
     const Result<void> done = input.is_folder ? import_folder(input) : import_file(input.found.parts.front());
     if (!done) return done;
@@ -280,15 +350,14 @@ Result<void> InputImport::report_lost_ranks() {
   return {};
 }
 
-Result<void> InputImport::find(const std::vector<std::string>& paths) {
-  for (const std::string& path : paths) {
-    InputParts found = TRY(find_input_parts(path, options_.format));
+Result<void> InputImport::find(const std::vector<RecognisedFile>& files) {
+  for (const RecognisedFile& file : files) {
+    InputParts found = TRY(find_input_parts(file, options_.format, options_.one_run));
     std::error_code failure;
-    inputs_.push_back({path, fs::is_directory(path, failure), std::move(found)});
+    inputs_.push_back({file.path, fs::is_directory(file.path, failure), std::move(found)});
     for (InputPart& part : inputs_.back().found.parts) {
       // Ranks that are named one by one are told apart as well.
-      if (paths.size() > 1 && part.label.empty())
-        part.label = label_of_file(part.path, fs::path(part.path).filename().string(), *part.format);
+      if (files.size() > 1 && part.label.empty()) part.label = label_of_file(part.file, file_name(part.file.path));
       bytes_total_ += bytes_of(part);
     }
     parts_ += inputs_.back().found.parts.size();
@@ -300,7 +369,7 @@ Result<void> InputImport::find(const std::vector<std::string>& paths) {
   std::stable_partition(inputs_.begin(), inputs_.end(), [](const Input& input) {
     return !input.is_folder && std::any_of(input.found.parts.begin(), input.found.parts.end(), names_others);
   });
-  if (paths.size() == 1) return {};
+  if (files.size() == 1) return {};
   const auto all = [&] {
     std::vector<InputPart*> parts;
     for (Input& input : inputs_) {
@@ -310,7 +379,7 @@ Result<void> InputImport::find(const std::vector<std::string>& paths) {
   };
   join_runs(all());
   for (Input& input : inputs_) {
-    std::erase_if(input.found.parts, [](const InputPart& part) { return part.path.empty(); });
+    std::erase_if(input.found.parts, [](const InputPart& part) { return part.file.path.empty(); });
   }
   std::erase_if(inputs_, [](const Input& input) { return input.found.parts.empty(); });
   parts_ = all().size();
@@ -329,8 +398,34 @@ Result<bool> InputImport::follows(Source& source) {
   return false;
 }
 
+// Profiles of devices that do not know when they began lie where another source saw their executions.
+Result<void> InputImport::place_by_executions() {
+  std::vector<const ListedExecutions*> listed;
+  std::size_t spans = 0;
+  for (const Source& source : sources_) {
+    spans += source.read && source.labelled.own_span() ? 1 : 0;
+    for (const ListedExecutions& each : source.labelled.executions()) listed.push_back(&each);
+  }
+  for (Source& source : sources_) {
+    const std::optional<OwnSpan>& span = source.labelled.own_span();
+    if (!source.read || !span || source.labelled.begin_unix_ns()) continue;
+    const auto found = std::ranges::find_if(
+        listed, [&](const ListedExecutions* each) { return shows_executions(*each, *span, source.path); });
+    const ListedExecutions* const own = found != listed.end()              ? *found
+                                        : spans == 1 && listed.size() == 1 ? listed.front()
+                                                                           : nullptr;
+    if (own == nullptr) continue;
+    const std::optional<PlacedProfile> placed = place_profile(*own, *span);
+    if (!placed) continue;
+    TRY(source.labelled.begin_at(placed->first_unix_ns - (span->first_ns - span->zero_ns)));
+    TRY(source.labelled.define(QualityEntry{"device_clock_estimated", 1, placed->how}));
+  }
+  return {};
+}
+
 // Sources that say when they began are laid on one time; the others begin where the session does.
 Result<void> InputImport::align() {
+  TRY(place_by_executions());
   std::vector<Source*> known;
   std::size_t unknown = 0;
   for (Source& source : sources_) {
@@ -339,7 +434,7 @@ Result<void> InputImport::align() {
     if (follower) continue;
     if (source.labelled.begin_unix_ns()) {
       known.push_back(&source);
-    } else {
+    } else if (source.sink.has_times()) {
       ++unknown;
     }
   }
@@ -370,13 +465,53 @@ Result<void> InputImport::align() {
 }
 
 Result<void> InputImport::import_part(const InputPart& part) {
+  if (ConvertRaw* const convert = part.format->converter()) return import_converted(part, *convert);
+  return read_part(part, make_sink_());
+}
+
+// What a tool makes of the part is read in its place, and is gone when it was read.
+Result<void> InputImport::import_converted(const InputPart& part, ConvertRaw& convert) {
+  std::unique_ptr<EventSink> first = make_sink_();
+  const Result<Converted> made = convert(part.file.path, options_.import, *first);
+  if (!made) {
+    const bool cancelled = first->cancelled();
+    sources_.emplace_back(std::move(first), part, parts_ == 1, facts_, nullptr);
+    return options_.format.empty() || cancelled ? made.error() : check_forced(part, made.error(), NameWatch());
+  }
+  const std::vector<InputPart> parts = TRY(parts_of_conversion(part, *made));
+  parts_ += parts.size() - 1;
+  bytes_done_ += bytes_of(part);
+  for (const InputPart& each : parts) bytes_total_ += bytes_of(each);
+  std::vector<QualityEntry> findings = made->findings;
+  std::string failed;
+  std::size_t read = 0;
+  for (const InputPart& each : parts) {
+    const Result<void> done = read_part(each, first == nullptr ? make_sink_() : std::move(first));
+    if (!done && (sources_.back().sink.broken() || sources_.back().sink.cancelled() || parts.size() == 1)) return done;
+    if (done) {
+      ++read;
+      continue;
+    }
+    if (failed.empty()) failed = done.message();
+    findings.push_back({"unreadable_input", 1, done.message() + "; the other profiles of the run were read"});
+  }
+  if (read == 0) return Error{failed};
+  LabelledSink report(sources_.back().sink, part.label, facts_);
+  for (const QualityEntry& finding : findings) TRY(report.define(finding));
+  if (parts.size() == 1 || inputs_.size() > 1) return {};
+  return sources_.back().sink.define(MetaEntry{"name", file_name(part.file.path)});
+}
+
+Result<void> InputImport::read_part(const InputPart& part, std::unique_ptr<EventSink> receiver) {
   // Only inputs of several parts have whom to tell of them.
   const bool report = parts_ > 1 && names_others(part);
   OperationNames* const operations = report ? &operations_.emplace_back() : nullptr;
-  Source& source = sources_.emplace_back(make_sink_(), part, parts_ == 1, facts_, operations);
+  Source& source = sources_.emplace_back(std::move(receiver), part, parts_ == 1, facts_, operations);
   WatchedSink& target = source.sink;
   ImportOptions import = options_.import;
+  import.shown = part.shown;
   import.companions = part.companions;
+  import.beside_others = parts_ > 1;
   import.operation_name = [this](const std::string& device, std::uint64_t call) {
     // Two reports may number their calls alike: then it is not known which one it is.
     return operations_.size() == 1 ? operations_.front().find(device, call) : std::string();
@@ -390,13 +525,16 @@ Result<void> InputImport::import_part(const InputPart& part) {
     options_.import.progress(bytes_done_ + static_cast<std::uint64_t>(share * static_cast<double>(bytes)),
                              bytes_total_);
   };
-  Result<void> done = part.format->run(part.path, import, source.labelled);
-  if (!options_.format.empty() && !target.broken() && !target.cancelled()) {
+  Result<void> done = part.format->run(part.file.path, import, source.labelled);
+  const bool is_named = !options_.format.empty() && part.format->name == options_.format;
+  if (is_named && !target.broken() && !target.cancelled()) {
     done = check_forced(part, done, target.names());
   }
   source.read = done.ok();
   bytes_done_ += bytes;
-  if (target.cancelled()) return Error{fmt::format("{}: the import was cancelled", part.path)};
+  if (target.cancelled()) {
+    return Error{fmt::format("{}: the import was cancelled", part.shown.empty() ? part.file.path : part.shown)};
+  }
   return done;
 }
 
@@ -437,9 +575,9 @@ Result<void> InputImport::report(const Input& input, const std::vector<std::stri
 
 }  // namespace
 
-Result<void> import_input(const std::vector<std::string>& paths, const InputOptions& options,
+Result<void> import_input(const std::vector<RecognisedFile>& files, const InputOptions& options,
                           const MakeSink& make_sink) {
-  return InputImport(options, make_sink).run(paths);
+  return InputImport(options, make_sink).run(files);
 }
 
 }  // namespace accelscope::capture::sources

@@ -10,6 +10,8 @@
 #include <utility>
 
 #include "capture/sources/base/importers.h"
+#include "capture/sources/neuron/system_profile.h"
+#include "capture/system/shown_command.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources {
@@ -18,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kRankLabel = "rank ";
+constexpr std::string_view kProgramFormat = "neuron-neff";
 constexpr int kMaxDepth = 4;  // of folders below the named one
 constexpr std::size_t kMaxFiles = 10'000;
 constexpr std::size_t kMaxParts = 500;  // a session holds some 510 sources
@@ -35,9 +38,15 @@ constexpr std::size_t kMaxParts = 500;  // a session holds some 510 sources
 
 [[nodiscard]] bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
+// Whether a raw capture is looked into for files of another format.
+[[nodiscard]] bool is_looked_into(const RecognisedFile& folder, const SourceFormat* only) {
+  return only != nullptr && folder.format() != nullptr && folder.format() != only &&
+         folder.format()->converter() != nullptr;
+}
+
 // Everything but folders, in natural order of their paths. A folder that a format claims as a whole is there as one.
-[[nodiscard]] std::vector<fs::path> files_below(const std::string& folder) {
-  std::vector<fs::path> files;
+[[nodiscard]] std::vector<RecognisedFile> files_below(const std::string& folder, const SourceFormat* only) {
+  std::vector<RecognisedFile> files;
   std::error_code failure;
   fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, failure);
   for (; !failure && entry != fs::recursive_directory_iterator() && files.size() < kMaxFiles;
@@ -46,19 +55,25 @@ constexpr std::size_t kMaxParts = 500;  // a session holds some 510 sources
     if (is_hidden(entry->path())) {
       entry.disable_recursion_pending();
     } else if (entry->is_directory(unknown)) {
-      const bool is_claimed = guess_format(entry->path().string()).ok();
-      if (is_claimed) files.push_back(entry->path());
+      RecognisedFile whole = recognise(entry->path().string());
+      const bool is_claimed = whole.format() != nullptr && !is_looked_into(whole, only);
+      if (is_claimed) files.push_back(std::move(whole));
       if (is_claimed || entry.depth() >= kMaxDepth) entry.disable_recursion_pending();
     } else {
-      files.push_back(entry->path());
+      files.push_back(recognise(entry->path().string()));
     }
   }
-  std::sort(files.begin(), files.end(),
-            [](const fs::path& a, const fs::path& b) { return natural_less(a.string(), b.string()); });
+  std::ranges::sort(files, natural_less, &RecognisedFile::path);
   return files;
 }
 
-[[nodiscard]] std::string stem_of(const std::string& path) { return fs::path(path).stem().string(); }
+// "a" of "a.json", and of "a@latest", as neuron-explorer's store has it.
+[[nodiscard]] std::string stem_of(const std::string& path) {
+  constexpr std::string_view kVersion = "@latest";
+  std::string stem = fs::path(path).lexically_normal().stem().string();
+  if (stem.ends_with(kVersion)) stem.resize(stem.size() - kVersion.size());
+  return stem;
+}
 
 // Moves the parts that are not wanted to those that were skipped.
 template <typename Unwanted>
@@ -66,7 +81,7 @@ void skip_parts(InputParts& found, Unwanted unwanted) {
   std::vector<InputPart> retained;
   for (const InputPart& part : found.parts) {
     if (unwanted(part)) {
-      found.skipped.push_back(part.path);
+      found.skipped.push_back(part.file.path);
     } else {
       retained.push_back(part);
     }
@@ -76,14 +91,15 @@ void skip_parts(InputParts& found, Unwanted unwanted) {
 
 // A raw trace beside its own conversion would be the same events twice.
 void drop_converted(InputParts& found) {
+  const auto is_raw = [](const InputPart& part) { return part.format->converter() != nullptr; };
   const auto same_run = [](const InputPart& a, const InputPart& b) {
+    if (b.file.path.starts_with(fmt::format("{}{}", a.file.path, kConvertedFolder))) return true;
     if (!a.label.empty() || !b.label.empty()) return a.label == b.label;
-    return fs::path(a.path).replace_extension() == fs::path(b.path).replace_extension();
+    return fs::path(a.file.path).replace_extension() == fs::path(b.file.path).replace_extension();
   };
   skip_parts(found, [&](const InputPart& part) {
-    return part.format->facts.raw && std::any_of(found.parts.begin(), found.parts.end(), [&](const InputPart& other) {
-             return !other.format->facts.raw && same_run(part, other);
-           });
+    return is_raw(part) && std::any_of(found.parts.begin(), found.parts.end(),
+                                       [&](const InputPart& other) { return !is_raw(other) && same_run(part, other); });
   });
 }
 
@@ -91,7 +107,7 @@ void drop_converted(InputParts& found) {
 void drop_same_outputs(InputParts& found) {
   std::map<std::string, const SourceFormat*> first;
   const auto output_of = [](const InputPart& part) {
-    return part.format->facts.output_of == nullptr ? std::string() : part.format->facts.output_of(part.path);
+    return part.format->facts.output_of == nullptr ? std::string() : part.format->facts.output_of(part.file.path);
   };
   for (const InputPart& part : found.parts) {
     const std::string output = output_of(part);
@@ -111,25 +127,25 @@ void keep_last_xla_run(InputParts& found) {
   const auto is_xplane = [](const InputPart& part) { return part.format->name == "xplane"; };
   std::string last;
   for (const InputPart& part : found.parts) {
-    const std::string run = fs::path(part.path).parent_path().string();
-    if (is_xplane(part) && !xplane::is_double_of_xplane(part.path) && (last.empty() || natural_less(last, run)))
+    const std::string run = fs::path(part.file.path).parent_path().string();
+    if (is_xplane(part) && !xplane::is_double_of_xplane(part.file.path) && (last.empty() || natural_less(last, run)))
       last = run;
   }
   if (last.empty()) return;
   const auto is_left_out = [&](const InputPart& part) {
-    const std::string folder = fs::path(part.path).parent_path().string();
-    return xplane::is_double_of_xplane(part.path) || (is_xplane(part) && folder != last);
+    const std::string folder = fs::path(part.file.path).parent_path().string();
+    return xplane::is_double_of_xplane(part.file.path) || (is_xplane(part) && folder != last);
   };
   skip_parts(found, is_left_out);
   for (InputPart& part : found.parts) {
-    if (is_xplane(part) && part.label.empty()) part.label = xplane::host_of_file(part.path);
+    if (is_xplane(part) && part.label.empty()) part.label = xplane::host_of_file(part.file.path);
   }
   if (found.parts.size() == 1) found.parts.front().label.clear();
 }
 
 // A session file among profiles was made of them.
 void drop_sessions(InputParts& found) {
-  const auto is_session = [](const InputPart& part) { return part.format->name == "session"; };
+  const auto is_session = [](const InputPart& part) { return part.file.is_session; };
   if (std::all_of(found.parts.begin(), found.parts.end(), is_session)) return;
   skip_parts(found, is_session);
 }
@@ -166,22 +182,53 @@ void sort_out(const std::vector<Stranger>& strangers, InputParts& found) {
   }
 }
 
-Result<InputParts> parts_of_folder(const std::string& path, const SourceFormat* only) {
+// Whether one of the profiles says that the others are of its run.
+[[nodiscard]] bool lists_others(const InputParts& found) {
+  return std::ranges::any_of(found.parts, [&](const InputPart& part) {
+    const std::vector<std::string> listed = neuron::listed_profiles(part.file.path);
+    return !listed.empty() && std::ranges::all_of(found.parts, [&](const InputPart& other) {
+      return &other == &part || !other.format->facts.stands_alone ||
+             std::ranges::find(listed, stem_of(other.file.path)) != listed.end();
+    });
+  });
+}
+
+// A tool's store of profiles is no session.
+[[nodiscard]] Result<void> check_alone(const std::string& path, const InputParts& found) {
+  std::string commands;
+  std::size_t count = 0;
+  for (const InputPart& part : found.parts) {
+    if (!part.format->facts.stands_alone || is_rank_label(part.label)) continue;
+    commands += "\n  accelscope " + system::shell_quote(part.file.path);
+    ++count;
+  }
+  if (count < 2 || lists_others(found)) return {};
+  return Error{fmt::format("{}: holds {} profiles, each of them a session of its own; open one of them:{}", path, count,
+                           commands)};
+}
+
+Result<InputParts> parts_of_folder(const std::string& path, const SourceFormat* only, bool one_run) {
   InputParts found;
   std::vector<Stranger> strangers;
-  const std::vector<fs::path> files = files_below(path);
-  for (const fs::path& file : files) {
-    if (file.extension() == ".neff") continue;  // the program that a trace belongs to
-    const std::string name = file.lexically_relative(path).string();
-    const Result<const SourceFormat*> format = guess_format(file.string());
-    if (!format) {
-      strangers.push_back({file.string(), label_of_path(name), format.message()});
-    } else if (only != nullptr && *format != only) {
-      found.skipped.push_back(file.string());
+  std::vector<InputPart> programs;
+  const std::vector<RecognisedFile> files = files_below(path, only);
+  for (const RecognisedFile& file : files) {
+    const bool is_program = file.path.ends_with(".neff");
+    const bool is_wanted = is_program && std::ranges::find(file.formats, only) != file.formats.end();
+    if (is_program && (only == nullptr || only->name != kProgramFormat)) {  // that a trace belongs to
+      if (only == nullptr && file.format() != nullptr) programs.push_back({file, file.format(), {}});
+      continue;
+    }
+    const std::string name = fs::path(file.path).lexically_relative(path).string();
+    if (file.format() == nullptr) {
+      strangers.push_back({file.path, label_of_path(name), file.why_not});
+    } else if (only != nullptr && file.format() != only && !is_wanted) {
+      found.skipped.push_back(file.path);
     } else {
-      found.parts.push_back({file.string(), *format, label_of_file(file.string(), name, **format)});
+      found.parts.push_back({file, is_wanted ? only : file.format(), label_of_file(file, name)});
     }
   }
+  if (found.parts.empty()) found.parts = std::move(programs);
   drop_converted(found);
   drop_same_outputs(found);
   drop_sessions(found);
@@ -190,12 +237,14 @@ Result<InputParts> parts_of_folder(const std::string& path, const SourceFormat* 
   std::vector<InputPart*> runs;
   for (InputPart& part : found.parts) runs.push_back(&part);
   join_runs(runs);
-  std::erase_if(found.parts, [](const InputPart& part) { return part.path.empty(); });
+  std::erase_if(found.parts, [](const InputPart& part) { return part.file.path.empty(); });
   if (found.parts.empty()) return nothing_found(path, files.size());
   if (found.parts.size() > kMaxParts) {
     return Error{fmt::format("{}: holds {} profiles; at most {} become one session, so open fewer of them", path,
                              found.parts.size(), kMaxParts)};
   }
+  const bool is_conversion = fs::path(path + "/").parent_path().filename().string().ends_with(kConvertedFolder);
+  if (!one_run && !is_conversion) TRY(check_alone(path, found));
   std::vector<InputPart*> all;
   for (InputPart& part : found.parts) all.push_back(&part);
   share_rank(all);
@@ -216,15 +265,37 @@ Result<InputParts> parts_of_folder(const std::string& path, const SourceFormat* 
 
 }  // namespace
 
-bool are_of_one_run(const std::vector<std::string>& paths) {
-  if (paths.size() < 2) return false;
+Result<std::vector<InputPart>> parts_of_conversion(const InputPart& raw, const Converted& made) {
+  std::vector<InputPart> parts;
+  for (const std::string& path : made.paths) {
+    RecognisedFile file = recognise(path);
+    const SourceFormat* format = file.format();
+    if (format == nullptr) format = TRY(find_format(made.format));
+    std::string label = label_of_file(file, file_name(path));
+    parts.push_back({std::move(file), format, std::move(label)});
+  }
+  if (parts.size() == 1) {
+    parts.front().label = raw.label;
+    parts.front().shown = made.shown.empty() ? raw.file.path : made.shown;
+    return parts;
+  }
+  std::vector<InputPart*> all;
+  for (InputPart& part : parts) all.push_back(&part);
+  share_rank(all);
+  tell_apart(all);
+  for (InputPart& part : parts) {
+    if (!raw.label.empty()) part.label = part.label.empty() ? raw.label : fmt::format("{} {}", raw.label, part.label);
+  }
+  return parts;
+}
+
+bool are_of_one_run(const std::vector<RecognisedFile>& files) {
+  if (files.size() < 2) return false;
   std::map<const SourceFormat*, std::multiset<std::string>> ranks;  // "" where a file says none
-  for (const std::string& path : paths) {
+  for (const RecognisedFile& file : files) {
     std::error_code failure;
-    if (!fs::is_regular_file(path, failure)) return false;
-    const Result<const SourceFormat*> format = guess_format(path);
-    if (!format || (*format)->facts.in_place) return false;
-    ranks[*format].emplace(rank_in_label(label_of_file(path, fs::path(path).filename().string(), **format)));
+    if (!fs::is_regular_file(file.path, failure) || !file.format() || file.format()->facts.in_place) return false;
+    ranks[file.format()].emplace(rank_in_label(label_of_file(file, file_name(file.path))));
   }
   const bool distinguished = std::all_of(ranks.begin(), ranks.end(), [](const auto& format) {
     const std::multiset<std::string>& of_format = format.second;
@@ -252,27 +323,24 @@ void share_rank(const std::vector<InputPart*>& parts) {
 
 bool is_rank_label(std::string_view label) { return !rank_in_label(label).empty(); }
 
-std::string label_of_file(const std::string& file, std::string_view path, const SourceFormat& format) {
+std::string label_of_file(const RecognisedFile& file, std::string_view path) {
   std::string named = label_of_path(path);
-  const auto rank = rank_of_file(format, file);
-  if (!rank) return named;
-  std::string reported = fmt::format("{}{}", kRankLabel, *rank);
+  if (!file.rank) return named;
+  std::string reported = fmt::format("{}{}", kRankLabel, *file.rank);
   return named == reported || named.starts_with(reported + " ") ? named : reported;
 }
 
 void join_runs(const std::vector<InputPart*>& parts) {
   std::map<std::pair<const SourceFormat*, std::string>, InputPart*> first;
   for (InputPart* part : parts) {
-    if (part->format->facts.run_of == nullptr) continue;
-    const std::string run = part->format->facts.run_of(part->path);
-    if (run.empty()) continue;
-    const auto [known, is_new] = first.try_emplace({part->format, run}, part);
+    if (part->file.run.empty()) continue;
+    const auto [known, is_new] = first.try_emplace({part->format, part->file.run}, part);
     if (is_new) continue;
     InputPart& with = *known->second;
-    with.companions.push_back(part->path);
+    with.companions.push_back(part->file.path);
     with.companions.insert(with.companions.end(), part->companions.begin(), part->companions.end());
     with.label.clear();
-    part->path.clear();
+    part->file.path.clear();
   }
 }
 
@@ -280,10 +348,17 @@ void tell_apart(const std::vector<InputPart*>& parts) {
   using Key = std::pair<const SourceFormat*, std::string>;
   std::map<Key, std::size_t> seen;
   for (const InputPart* part : parts) ++seen[{part->format, part->label}];
+  // A profile that lists the others is of the run itself.
+  std::vector<const InputPart*> listing;
+  for (const InputPart* part : parts) {
+    if (seen[{part->format, part->label}] > 1 && !neuron::listed_profiles(part->file.path).empty())
+      listing.push_back(part);
+  }
   std::map<Key, std::size_t> used;
   for (InputPart* part : parts) {
+    if (listing.size() == 1 && part == listing.front()) continue;
     if (seen[{part->format, part->label}] > 1)
-      part->label += part->label.empty() ? stem_of(part->path) : fmt::format(" {}", stem_of(part->path));
+      part->label += part->label.empty() ? stem_of(part->file.path) : fmt::format(" {}", stem_of(part->file.path));
     const std::size_t use = ++used[{part->format, part->label}];
     if (use > 1) part->label += fmt::format(" ({})", use);
   }
@@ -307,21 +382,20 @@ std::string label_of_path(std::string_view path) {
   return {};
 }
 
-Result<InputParts> find_input_parts(const std::string& path, std::string_view format) {
-  std::error_code failure;
-  if (!fs::exists(path, failure)) return Error{path + ": there is no such file; check the path"};
+Result<InputParts> find_input_parts(const RecognisedFile& file, std::string_view format, bool one_run) {
+  if (!file.is_readable) return Error{file.why_not};
   const SourceFormat* named = nullptr;
   if (!format.empty()) {
     const SourceFormat* known = TRY(find_format(format));
     named = known;
   }
-  const bool is_folder = fs::is_directory(path, failure);
   // A format may claim a folder as a whole; else the folder is the sum of its files.
-  const Result<const SourceFormat*> guessed = guess_format(path);
-  if (is_folder && !guessed) return parts_of_folder(path, named);
-  if (named != nullptr) return InputParts{{{path, named, {}}}, {}, {}};
-  if (!guessed) return guessed.error();
-  return InputParts{{{path, *guessed, {}}}, {}, {}};
+  std::error_code failure;
+  if ((file.format() == nullptr || is_looked_into(file, named)) && fs::is_directory(file.path, failure))
+    return parts_of_folder(file.path, named, one_run);
+  if (named == nullptr) named = file.format();
+  if (named == nullptr) return Error{file.why_not};
+  return InputParts{{{file, named, {}}}, {}, {}};
 }
 
 }  // namespace accelscope::capture::sources

@@ -231,7 +231,13 @@ struct Welcome {
   std::vector<request::KindFacts> kinds;
   std::vector<CaptureOffer> captures;
   bool operator==(const Welcome&) const = default;
-  static void fields(auto& walk, auto& m) { walk(m.mac, m.host, m.system, m.may_run, m.fixed, m.kinds, m.captures); }
+  static void fields(auto& walk, auto& m) {
+    walk(m.mac, m.host, m.system, m.may_run, m.fixed, m.kinds, m.captures);
+    if (!walk.more()) return;  // older agents say nothing of conditions
+    for (auto& kind : m.kinds) {
+      for (auto& option : kind.options) walk(option.conditions);
+    }
+  }
 };
 
 enum class StartMode : std::uint8_t {

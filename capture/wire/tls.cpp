@@ -71,7 +71,10 @@ std::string describe(const std::error_code& failure) {
   if (is_reason(failure, SSL_R_UNSUPPORTED_PROTOCOL) || is_reason(failure, SSL_R_TLSV1_ALERT_PROTOCOL_VERSION)) {
     return "one side does not speak TLS 1.3";
   }
-  if (is_reason(failure, SSL_R_WRONG_VERSION_NUMBER)) return "the other side does not speak TLS";
+  // What is no record of TLS has no version of it, or, as newer libraries look first, no length.
+  if (is_reason(failure, SSL_R_WRONG_VERSION_NUMBER) || is_reason(failure, SSL_R_PACKET_LENGTH_TOO_LONG)) {
+    return "the other side does not speak TLS";
+  }
   return failure.message();
 }
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "core/base/text.h"
@@ -17,20 +17,23 @@ namespace {
 constexpr std::string_view kMinus = "\u2212";
 constexpr std::string_view kEllipsis = "\u2026";
 
-struct Unit {
+struct Scale {
   double scale;
   std::string_view name;
 };
 
-constexpr std::array<Unit, 4> kDurationUnits = {{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}}};
-constexpr std::array<Unit, 6> kByteUnits = {{{1, "B"},
-                                             {1024.0, "KiB"},
-                                             {1024.0 * 1024, "MiB"},
-                                             {1024.0 * 1024 * 1024, "GiB"},
-                                             {1024.0 * 1024 * 1024 * 1024, "TiB"},
-                                             {1024.0 * 1024 * 1024 * 1024 * 1024, "PiB"}}};
-constexpr std::array<Unit, 6> kRateUnits = {
-    {{1, "B/s"}, {1e3, "kB/s"}, {1e6, "MB/s"}, {1e9, "GB/s"}, {1e12, "TB/s"}, {1e15, "PB/s"}}};
+constexpr double kNsOfSecond = 1e9;
+constexpr std::array<Scale, 4> kTimes = {{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {kNsOfSecond, "s"}}};
+constexpr std::array<Scale, 6> kBinary = {
+    {{1, ""}, {0x1p10, "Ki"}, {0x1p20, "Mi"}, {0x1p30, "Gi"}, {0x1p40, "Ti"}, {0x1p50, "Pi"}}};
+constexpr std::array<Scale, 6> kDecimal = {{{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}, {1e15, "P"}}};
+
+// The largest of them that `fits`; they ascend.
+const Scale& largest_scale(std::span<const Scale> scales, auto fits) {
+  std::size_t at = 0;
+  while (at + 1 < scales.size() && fits(scales[at + 1].scale)) ++at;
+  return scales[at];
+}
 
 std::string with_commas(std::string_view digits) {
   std::string out;
@@ -60,16 +63,24 @@ double rounded_to_four_digits(double value) {
   return std::round(value / step) * step;
 }
 
+std::string not_finite(double value) { return std::isnan(value) ? "–" : value > 0 ? "∞" : fmt::format("{}∞", kMinus); }
+
 // In the largest unit that keeps the number, as it will be shown, at or above one.
-template <std::size_t kCount>
-std::string in_unit(double value, const std::array<Unit, kCount>& units) {
-  if (!std::isfinite(value)) return std::isnan(value) ? "–" : value > 0 ? "∞" : fmt::format("{}∞", kMinus);
+std::string in_unit(double value, std::span<const Scale> scales, std::string_view unit = {}) {
+  if (!std::isfinite(value)) return not_finite(value);
   const double size = std::abs(value);
-  std::size_t unit = 0;
-  while (unit + 1 < kCount && rounded_to_four_digits(size / units[unit + 1].scale) >= 1) ++unit;
-  const std::string number = four_digits(size / units[unit].scale);
-  const bool negative = value < 0 && number != "0";
-  return fmt::format("{}{} {}", negative ? kMinus : "", number, units[unit].name);
+  const Scale& scale = largest_scale(scales, [&](double each) { return rounded_to_four_digits(size / each) >= 1; });
+  const std::string number = four_digits(size / scale.scale);
+  return fmt::format("{}{} {}{}", value < 0 && number != "0" ? kMinus : "", number, scale.name, unit);
+}
+
+// Thousands by comma, with so many decimals.
+std::string fixed_number(double value, int decimals) {
+  std::string text = fmt::format("{:.{}f}", std::abs(value), decimals);
+  const bool is_zero = text.find_first_not_of("0.") == std::string::npos;
+  const std::size_t point = std::min(text.find('.'), text.size());
+  return fmt::format("{}{}{}", value < 0 && !is_zero ? kMinus : "",
+                     with_commas(std::string_view(text).substr(0, point)), text.substr(point));
 }
 
 // The magnitude of a signed number, also of the most negative one.
@@ -91,9 +102,7 @@ Amount split_amount(std::string_view text) {
 
 bool parse_double(std::string_view text, double& value) {
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
-  if (text.empty()) return false;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+  return read_number(text, value) && std::isfinite(value);
 }
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
@@ -161,8 +170,6 @@ constexpr std::array<ScaleName, 14> kSizeScales = {{{"", 1},
                                                     {"TiB", 1ULL << 40},
                                                     {"TB", 1'000'000'000'000}}};
 
-constexpr std::array<Unit, 6> kRateScales = {{{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}, {1e15, "P"}}};
-
 Result<std::int64_t> parse_share(std::string_view text, std::string_view number, std::int64_t begin_ns,
                                  std::int64_t end_ns) {
   double percent = 0;
@@ -178,22 +185,85 @@ Result<std::int64_t> parse_share(std::string_view text, std::string_view number,
 
 }  // namespace
 
-// A time of the clock and the same from a figure in seconds are written alike.
-std::string format_duration(double ns) { return in_unit(std::abs(ns) >= 1e3 ? std::round(ns) : ns, kDurationUnits); }
-std::string format_bytes(double bytes) { return in_unit(bytes, kByteUnits); }
-std::string format_rate(double bytes_per_second) { return in_unit(bytes_per_second, kRateUnits); }
-
-std::string format_scaled(double value, std::string_view unit) {
-  for (auto scale = kRateScales.rbegin(); scale != kRateScales.rend(); ++scale) {
-    if (value >= scale->scale) return fmt::format("{} {}{}", format_number(value / scale->scale), scale->name, unit);
+std::string format_value(double value, Unit unit) {
+  switch (unit.kind()) {
+    case Unit::seconds:
+      return format_value(value * kNsOfSecond, Unit::ns);
+    case Unit::ns:  // a time of the clock and the same from a figure in seconds are written alike
+      return in_unit(std::abs(value) >= 1e3 ? std::round(value) : value, kTimes);
+    case Unit::bytes:
+      return in_unit(value, kBinary, "B");
+    case Unit::bytes_per_second:
+      return in_unit(value, kDecimal, "B/s");
+    case Unit::flop:
+    case Unit::flop_per_second:
+      return in_unit(value, kDecimal, Unit(unit.kind()).name());
+    case Unit::share:
+      return format_share(value);
+    case Unit::percent:
+      return format_share(value / 100);
+    case Unit::none:
+    case Unit::flop_per_byte:
+    case Unit::other:
+      break;
   }
-  return fmt::format("{} {}", format_number(value), unit);
+  constexpr double kExact = 9e15;  // whole numbers below it are exact
+  const bool whole = std::abs(value) < kExact && value == std::floor(value);
+  const std::string text = whole ? format_signed(static_cast<std::int64_t>(value)) : format_number(value);
+  return unit == Unit::none ? text : fmt::format("{} {}", text, unit.name());
+}
+
+std::string format_exact(double value, Unit unit) {
+  const std::string digits = std::isfinite(value) ? fmt::format("{}", value) : not_finite(value);
+  return unit == Unit::none ? digits : fmt::format("{} {}", digits, unit.name());
+}
+
+std::string format_tick(double value, double step, Unit unit) {
+  switch (unit.kind()) {
+    case Unit::ns: {  // the largest unit of which the step is at least a tenth; none below a nanosecond
+      step = std::max(step, 1e-3);
+      const Scale& scale = largest_scale(kTimes, [&](double each) { return step * 10 >= each * (1 - 1e-9); });
+      const int decimals = std::max(0, static_cast<int>(std::ceil(-std::log10(step / scale.scale) - 1e-9)));
+      return fmt::format("{} {}", fixed_number(value / scale.scale, decimals), scale.name);
+    }
+    case Unit::flop_per_byte:
+      return value >= 1e5 || value < 1e-3 ? fmt::format("{:.0e}", value) : fmt::format("{:.4g}", value);
+    case Unit::flop_per_second:
+      return in_unit(value, kDecimal);
+    case Unit::none:
+    case Unit::other:
+      return std::trunc(value) == value && std::abs(value) < 1e9 ? format_signed(static_cast<std::int64_t>(value))
+                                                                 : fmt::format("{:.6g}", value);
+    default:
+      return format_value(value, unit);
+  }
+}
+
+std::string format_range(double begin_ns, double end_ns) {
+  const double span = std::max(end_ns - begin_ns, 1.0);
+  const Scale& scale = largest_scale(kTimes, [&](double each) { return span >= each; });
+  const int most = static_cast<int>(std::lround(std::log10(scale.scale)));  // not below a ns
+  const int wanted = static_cast<int>(std::ceil(-std::log10(span / scale.scale / 1000) - 1e-9));
+  const int decimals = std::clamp(wanted, 0, most);
+  return fmt::format("{} – {} {}", fixed_number(begin_ns / scale.scale, decimals),
+                     fixed_number(end_ns / scale.scale, decimals), scale.name);
+}
+
+UnitScale unit_scale(double largest, Unit unit) {
+  const std::span<const Scale> scales = unit == Unit::bytes ? kBinary : kDecimal;
+  const Scale& scale = largest_scale(scales, [&](double each) { return largest >= each; });
+  return {scale.scale, fmt::format("{}{}", scale.name, unit.name())};
 }
 
 std::string format_count(std::uint64_t count) { return with_commas(fmt::format("{}", count)); }
 
 std::string format_signed(std::int64_t value) {
   return fmt::format("{}{}", value < 0 ? kMinus : "", format_count(magnitude(value)));
+}
+
+std::string counted(std::uint64_t count, std::string_view noun, std::string_view plural) {
+  if (count != 1 && !plural.empty()) return fmt::format("{} {}", format_count(count), plural);
+  return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
 }
 
 std::string format_time_exact(std::int64_t ns) { return format_signed(ns) + " ns"; }
@@ -208,7 +278,7 @@ std::string format_share(double fraction) {
 }
 
 std::string format_number(double value) {
-  if (!std::isfinite(value)) return std::isnan(value) ? "–" : value > 0 ? "∞" : fmt::format("{}∞", kMinus);
+  if (!std::isfinite(value)) return not_finite(value);
   const double size = std::abs(value);
   const std::string_view sign = value < 0 ? kMinus : "";
   if (size != 0 && (size < 1e-3 || size >= 1e15)) return fmt::format("{}{:.4g}", sign, size);
@@ -275,49 +345,12 @@ Result<double> parse_rate(std::string_view text) {
   if (trimmed(text) == "max") return std::numeric_limits<double>::infinity();
   const Amount amount = split_amount(text);
   double number = 0;
-  for (const Unit& unit : kRateScales) {
-    if (!equal_ignoring_case(amount.unit, unit.name)) continue;
+  for (const Scale& scale : kDecimal) {
+    if (!equal_ignoring_case(amount.unit, scale.name)) continue;
     if (!parse_double(amount.number, number) || number < 0) break;
-    return number * unit.scale;
+    return number * scale.scale;
   }
   return Error{fmt::format("\"{}\" is not a rate; try 1500, 20k, 2M or max", text)};
 }
-
-void append_json_quoted(std::string& out, std::string_view text) {
-  out += '"';
-  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
-  const auto plain = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
-  out += text.substr(0, plain);
-  for (std::size_t i = plain; i < text.size();) {
-    const char c = text[i];
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-      ++i;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      constexpr std::string_view kNamed = "\b\t\n\f\r";
-      constexpr std::string_view kLetters = "btnfr";
-      const std::size_t named = kNamed.find(c);
-      out += named == std::string_view::npos ? fmt::format("\\u{:04x}", c) : fmt::format("\\{}", kLetters[named]);
-      ++i;
-    } else if (const std::size_t length = utf8_length(text.substr(i)); length != 0) {
-      out += text.substr(i, length);
-      i += length;
-    } else {
-      out += "\uFFFD";
-      ++i;
-    }
-  }
-  out += '"';
-}
-
-std::string json_quote(std::string_view text) {
-  std::string out;
-  out.reserve(text.size() + 2);
-  append_json_quoted(out, text);
-  return out;
-}
-
-std::string json_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "null"; }
 
 }  // namespace accelscope

@@ -45,7 +45,12 @@ class [[nodiscard]] Result {
     assert(!ok());
     return *std::get_if<1>(&state_);
   }
-  [[nodiscard]] const std::string& message() const { return error().message; }
+  // "" of a success, so that a check may name it beside ok().
+  [[nodiscard]] const std::string& message() const noexcept {
+    static const std::string none;
+    const Error* failure = std::get_if<1>(&state_);
+    return failure == nullptr ? none : failure->message;
+  }
 
  private:
   std::variant<T, Error> state_;
@@ -63,7 +68,7 @@ class [[nodiscard]] Result<void> {
     assert(failed_);
     return error_;
   }
-  [[nodiscard]] const std::string& message() const { return error().message; }
+  [[nodiscard]] const std::string& message() const noexcept { return error_.message; }
   void take() const noexcept { assert(!failed_); }
 
  private:

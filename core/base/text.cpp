@@ -35,6 +35,11 @@ std::string with_blanks(std::string name) {
   return name;
 }
 
+std::string capitalised(std::string text) {
+  text.replace(0, 1, upper_case(text.substr(0, 1)));
+  return text;
+}
+
 std::string joined(const std::vector<std::string>& parts, std::string_view between) {
   std::string all;
   for (const std::string& part : parts) {

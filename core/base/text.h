@@ -1,6 +1,7 @@
 // Small things done with text, in ASCII: names and words of formats and commands, whatever the user's language.
 #pragma once
 
+#include <charconv>
 #include <cstddef>
 #include <ostream>
 #include <span>
@@ -24,8 +25,17 @@ namespace accelscope {
 
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;  // without blanks at both ends
 
+// All of the text is a number of this type, in the usual notation of programs.
+template <typename T>
+[[nodiscard]] bool read_number(std::string_view text, T& number) noexcept {
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  return read.ec == std::errc() && read.ptr == end;
+}
+
 [[nodiscard]] std::string file_name(std::string_view path);  // what follows the last /
 [[nodiscard]] std::string with_blanks(std::string name);     // "tensor_copy" -> "tensor copy"
+[[nodiscard]] std::string capitalised(std::string text);     // "tensor copy" -> "Tensor copy"
 
 [[nodiscard]] std::string joined(const std::vector<std::string>& parts, std::string_view between = ", ");
 

@@ -9,9 +9,9 @@
 #include <initializer_list>
 #include <limits>
 
-#include "core/model/unit.h"
+#include "core/base/format.h"
 
-namespace accelscope {
+namespace accelscope::colour {
 namespace {
 
 constexpr std::size_t kMostCuts = kMostSteps - 1;
@@ -309,7 +309,7 @@ void ColourBuilder::choose_source(LaneWork& work, const Schema& schema) const {
     const bool whole = work.place.type == ColumnType::int64 || work.place.type == ColumnType::uint64;
     sums.may_be_ids = source == ColourSource::number && whole && unit.empty();
     sums.boolean = work.place.type == ColumnType::boolean;
-    sums.kind = {.whole = work.place.type != ColumnType::float64, .binary = unit == "B"};
+    sums.kind = {.whole = work.place.type != ColumnType::float64, .binary = unit == Unit::bytes};
   }
   if (source == sums.source) {
     work.source = source;
@@ -471,4 +471,4 @@ void ColourBuilder::fold(LaneColours& colours, const LaneSnapshot& lane) {
   }
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::colour

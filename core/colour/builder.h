@@ -15,7 +15,7 @@
 #include "core/scan/block_reader.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::colour {
 
 // Steps for the numbers of a column, so that colours show which are larger: at most eight, with cuts at round numbers,
 // equally far apart or, where the numbers span more than a factor of 16, by powers. The cuts follow from a histogram
@@ -173,4 +173,4 @@ class ColourBuilder {
   std::mutex mutex_;                 // of sums_ while chunks are painted
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::colour

@@ -4,7 +4,7 @@
 
 #include "core/colour/builder.h"
 
-namespace accelscope {
+namespace accelscope::colour {
 namespace {
 
 std::uint64_t next_id() {
@@ -44,4 +44,4 @@ Result<std::shared_ptr<const EventColours>> event_colours(const QueryContext& qu
   return ColourBuilder(query, choice, previous).run();
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::colour

@@ -19,7 +19,7 @@
 #include "core/model/palette.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::colour {
 
 // Table (Schema::name) -> a column of it, or "name" or "duration". Tables that are not in it keep their colours.
 using ColourChoice = std::map<std::string, std::string>;
@@ -107,4 +107,4 @@ class EventColours {
                                                                         const ColourChoice& choice,
                                                                         const EventColours* previous = nullptr);
 
-}  // namespace accelscope
+}  // namespace accelscope::colour

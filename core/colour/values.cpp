@@ -6,7 +6,7 @@
 
 #include "core/colour/builder.h"
 
-namespace accelscope {
+namespace accelscope::colour {
 namespace {
 
 constexpr std::uint8_t kColourNoValue = 15;  // as LaneColours has it
@@ -169,4 +169,4 @@ ColourTable ColourBuilder::legend(std::size_t table) const {
   return legend;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::colour

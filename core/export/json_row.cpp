@@ -3,31 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <iterator>
 
-#include "core/base/format.h"
+#include "core/base/json.h"
 #include "core/scan/column_values.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 namespace {
-
-constexpr std::size_t kMaxQuoted = 1U << 16;
-
-template <typename Number>
-void append_number(std::string& out, Number value) {
-  char digits[32];
-  out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-}
-
-void append_real(std::string& out, double value) {
-  if (std::isfinite(value)) {
-    append_number(out, value);  // the shortest text that reads back as the same number
-  } else {
-    out += "null";
-  }
-}
 
 [[nodiscard]] std::string key_text(std::string_view key) { return json_quote(key) + ":"; }
 
@@ -90,15 +72,6 @@ RowPlan make_row_plan(const Schema& schema, const JsonForms& forms, std::string_
   return plan;
 }
 
-const std::string& RowWriter::quoted(StringId id) {
-  const auto known = quoted_.find(id);
-  if (known != quoted_.end()) return known->second;
-  if (quoted_.size() >= kMaxQuoted) quoted_.clear();
-  std::string text;
-  append_json_quoted(text, strings_.text(id));
-  return quoted_.emplace(id, std::move(text)).first->second;
-}
-
 void RowWriter::write_text(std::string& out, std::string_view text, JsonForm form) {
   switch (form) {
     case JsonForm::words:
@@ -127,10 +100,10 @@ void RowWriter::write_extent(const ScannedChunk& chunk, const RowPlan::Field& fi
   const auto first = static_cast<std::int64_t>(chunk.view.uint64(field.column, row));
   const std::int64_t bytes = chunk.view.int64(field.size_column, row);
   out += field.key;
-  append_number(out, first);
+  append_json_integer(out, first);
   out += ',';
   out += field.last_key;
-  append_number(out, first + bytes - 1);
+  append_json_integer(out, first + bytes - 1);
   out += ',';
 }
 
@@ -163,9 +136,9 @@ void RowWriter::write_field(const ScannedChunk& chunk, const RowPlan::Field& fie
     case ColumnType::float64:
       if (as_text) out += '"';
       if (field.type == ColumnType::int64)
-        append_number(out, static_cast<std::int64_t>(stored ^ (std::uint64_t{1} << 63)));
-      if (field.type == ColumnType::uint64) append_number(out, stored);
-      if (field.type == ColumnType::float64) append_real(out, view.to_float64(field.column, stored));
+        append_json_integer(out, static_cast<std::int64_t>(stored ^ (std::uint64_t{1} << 63)));
+      if (field.type == ColumnType::uint64) append_json_integer(out, stored);
+      if (field.type == ColumnType::float64) append_json_number(out, view.to_float64(field.column, stored));
       if (as_text) out += '"';
       break;
     case ColumnType::boolean: {
@@ -182,7 +155,7 @@ void RowWriter::write_field(const ScannedChunk& chunk, const RowPlan::Field& fie
     case ColumnType::string: {
       const StringId id = has ? chunk.session_string(stored) : 0;
       if (field.form == JsonForm::plain) {
-        out += quoted(id);
+        out += quoted_.quoted(id);
       } else {
         write_text(out, strings_.text(id), field.form);
       }
@@ -208,7 +181,7 @@ void RowWriter::write_times(const ScannedChunk& chunk, const RowPlan& plan, cons
     out += '"';
     out += key;
     out += "\":";
-    append_number(out, value);
+    append_json_integer(out, value);
     out += ',';
   };
   put(plan.form.start_key, begin);
@@ -230,7 +203,7 @@ void RowWriter::write_row(const ScannedChunk& chunk, const RowPlan& plan, const 
     if (!empty || plan.name_always) {
       out += plan.name_key;
       if (plan.name_form == JsonForm::plain) {
-        out += quoted(name);
+        out += quoted_.quoted(name);
       } else {
         write_text(out, strings_.text(name), plan.name_form);
       }
@@ -260,7 +233,7 @@ std::uint64_t RowWriter::write(const ScannedChunk& chunk, const RowPlan& plan, c
       if (const auto found = flows.find(block.row(i)); found != flows.end()) {
         fmt::format_to(std::back_inserter(out), "\"{}\":[", plan.form.flows_key);
         for (const auto& [source, kind] : found->second) {
-          fmt::format_to(std::back_inserter(out), "{{\"id\":{},\"type\":{}}},", source, quoted(kind));
+          fmt::format_to(std::back_inserter(out), "{{\"id\":{},\"type\":{}}},", source, quoted_.quoted(kind));
         }
         out.back() = ']';
         out += ',';
@@ -279,4 +252,4 @@ std::uint64_t RowWriter::write(const ScannedChunk& chunk, const RowPlan& plan, c
   return rows;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

@@ -8,9 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/export/base/event_cells.h"
 #include "core/export/json_tables.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 
 // What is known of a table's rows before the first one is read.
 struct RowPlan {
@@ -44,7 +45,7 @@ using RowFlows = std::unordered_map<std::uint32_t, std::vector<std::pair<std::ui
 
 class RowWriter {
  public:
-  RowWriter(const StringPool& strings, const JsonForms& forms) : strings_(strings), forms_(forms) {}
+  RowWriter(const StringPool& strings, const JsonForms& forms) : strings_(strings), quoted_(strings), forms_(forms) {}
 
   // Appends the chunk's rows of its range to `out`, each followed by ",\n"; returns how many.
   // `place`: fields that all rows of the lane have, such as "\"track\":\"Tensor\",".
@@ -67,13 +68,12 @@ class RowWriter {
                    std::string& out);
   void write_extent(const ScannedChunk& chunk, const RowPlan::Field& field, std::uint32_t row, std::string& out) const;
   void write_text(std::string& out, std::string_view text, JsonForm form);
-  const std::string& quoted(StringId id);
 
   const StringPool& strings_;
+  JsonStrings quoted_;
   const JsonForms& forms_;
   std::vector<Unpacked> unpacked_;  // by the plan's fields
-  std::unordered_map<StringId, std::string> quoted_;
   std::uint64_t flows_written_ = 0;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

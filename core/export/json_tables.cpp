@@ -9,12 +9,13 @@
 
 #include "core/analysis/time/track_devices.h"
 #include "core/base/format.h"
+#include "core/base/json.h"
 #include "core/export/json_row.h"
 #include "core/lod/range_statistics.h"
 #include "core/scan/chunk_cache.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 namespace {
 
 constexpr std::size_t kMostChunksAtOnce = 8;  // texts of some ten MiB each
@@ -60,7 +61,7 @@ class JsonTables {
   const JsonExport& request_;
   const Snapshot& snapshot_;
   const PutText& put_;
-  const TrackDevices devices_;  // say the host where there are several
+  const analysis::TrackDevices devices_;  // say the host where there are several
   std::deque<RowWriter> writers_;
   std::map<std::pair<const Schema*, std::string>, RowPlan> plans_;
   std::deque<TableLanes> tables_;
@@ -121,7 +122,7 @@ void JsonTables::leave_out(const TrackSnapshot& track, const RowPlan& rows) {
       events += mask->count(lane);
     } else if (!rows.timed || request_.range == TimeRange{}) {
       events += snapshot.event_count;
-    } else if (const auto share = lane_share(request_.query.store, snapshot_, lane, request_.range)) {
+    } else if (const auto share = lod::lane_share(request_.query.store, snapshot_, lane, request_.range)) {
       events += share->event_count;
     }
   }
@@ -349,4 +350,4 @@ Result<JsonExportReport> export_json(const JsonExport& request, const PutText& p
   return JsonTables(request, put).run();
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

@@ -16,7 +16,7 @@
 
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 
 // How a column's values are written where its type alone does not tell.
 enum class JsonForm : std::uint8_t {
@@ -106,4 +106,4 @@ using PutText = std::function<Result<void>(std::string_view text)>;
 // returns, or when cancelled.
 [[nodiscard]] Result<JsonExportReport> export_json(const JsonExport& request, const PutText& put);
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

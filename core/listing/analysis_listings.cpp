@@ -16,23 +16,23 @@
 #include "core/base/text.h"
 #include "core/listing/terms.h"
 
-namespace accelscope {
+namespace accelscope::listing {
 namespace {
 
 [[nodiscard]] SqlValue known_whole(const std::optional<double>& value) {
   return value ? whole_cell(*value) : SqlValue();
 }
 
-[[nodiscard]] std::string note_of(const CollectivesReport& report) {
+[[nodiscard]] std::string note_of(const analysis::CollectivesReport& report) {
   const std::string lacking = lacking_text(report);
   if (report.of->present() < 2) return lacking;
   return lacking + (lacking.empty() ? "" : "; ") + clocks_text(*report.of);
 }
 
-[[nodiscard]] Result<std::shared_ptr<const CollectivesReport>> report_of(const QueryContext& query,
-                                                                         const ListingRequest& request) {
-  auto found = TRY(find_collectives(query));
-  return report_collectives(std::move(found), {request.filter.range.value_or(TimeRange{}), std::nullopt});
+[[nodiscard]] Result<std::shared_ptr<const analysis::CollectivesReport>> report_of(const QueryContext& query,
+                                                                                   const ListingRequest& request) {
+  auto found = TRY(analysis::find_collectives(query));
+  return analysis::report_collectives(std::move(found), {request.filter.range.value_or(TimeRange{}), std::nullopt});
 }
 
 [[nodiscard]] std::shared_ptr<const Schema> schema_with(const Snapshot& snapshot, SchemaNumber number) {
@@ -47,10 +47,10 @@ struct KindTexts {
   std::set<std::string> names, algorithms, types, groups;
   std::set<std::pair<std::string, std::uint64_t>> sizes;  // by column
   std::shared_ptr<const Schema> schema;                   // of the first; those of other ranks are like it
-  KindTexts(const CollectiveKind& kind, const Snapshot& snapshot) {
+  KindTexts(const analysis::CollectiveKind& kind, const Snapshot& snapshot) {
     const StringPool& strings = *snapshot.strings;
     std::map<SchemaNumber, std::shared_ptr<const Schema>> schemas;
-    for (const CollectiveFacts& each : kind.reported) {
+    for (const analysis::CollectiveFacts& each : kind.reported) {
       auto& of = schemas.try_emplace(each.schema, nullptr).first->second;
       if (of == nullptr) of = schema_with(snapshot, each.schema);
       if (schema == nullptr) schema = of;
@@ -70,7 +70,7 @@ struct KindTexts {
 
 // Terms beside the name, where other kinds have events of the same name: whatever tells them apart.
 void add_telling_terms(const KindTexts& own, const std::vector<const KindTexts*>& others, EventFilter& filter) {
-  const CollectiveColumns columns(*own.schema);
+  const analysis::CollectiveColumns columns(*own.schema);
   const auto differs = [&](const auto& part) {
     return std::any_of(others.begin(), others.end(), [&](const auto* other) { return part(*other) != part(own); });
   };
@@ -91,10 +91,10 @@ void add_telling_terms(const KindTexts& own, const std::vector<const KindTexts*>
 // All parts of a kind: what tells them from those of the others, on the tracks of the ranks.
 class KindEvents {
  public:
-  KindEvents(const Collectives& all, const Snapshot& snapshot) {
-    for (const CollectiveRank& rank : all.ranks)
+  KindEvents(const analysis::Collectives& all, const Snapshot& snapshot) {
+    for (const analysis::CollectiveRank& rank : all.ranks)
       tracks_.insert(tracks_.end(), rank.reported_on.begin(), rank.reported_on.end());
-    for (const CollectiveKind& kind : all.kinds) texts_.emplace_back(kind, snapshot);
+    for (const analysis::CollectiveKind& kind : all.kinds) texts_.emplace_back(kind, snapshot);
   }
   [[nodiscard]] EventFilter of(std::uint32_t kind) const {
     EventFilter filter;
@@ -116,7 +116,7 @@ class KindEvents {
 
 }  // namespace
 
-std::string hidden_text(const Collectives& all) {
+std::string hidden_text(const analysis::Collectives& all) {
   std::string text;
   const auto add = [&](std::uint64_t count, std::uint64_t of, std::string_view what) {
     if (count == 0) return;
@@ -129,8 +129,8 @@ std::string hidden_text(const Collectives& all) {
   return "the filter hides " + text + "; waits and times are those of all ranks";
 }
 
-std::string lacking_text(const CollectivesReport& report) {
-  const Collectives& all = *report.of;
+std::string lacking_text(const analysis::CollectivesReport& report) {
+  const analysis::Collectives& all = *report.of;
   const std::size_t missing = all.ranks.size() - all.present();
   std::string text;
   if (missing > 0) {
@@ -148,15 +148,15 @@ std::string lacking_text(const CollectivesReport& report) {
   return hidden + (hidden.empty() || text.empty() ? "" : "; ") + text;
 }
 
-std::string collective_title(const CollectiveKind& kind) {
+std::string collective_title(const analysis::CollectiveKind& kind) {
   if (kind.bytes == 0) return kind.operation;
-  return fmt::format("{} {}", kind.operation, format_bytes(static_cast<double>(kind.bytes)));
+  return fmt::format("{} {}", kind.operation, format_bytes(kind.bytes));
 }
 
-EventFilter instance_events(const Collectives& all, const CollectiveInstance& instance) {
+EventFilter instance_events(const analysis::Collectives& all, const analysis::CollectiveInstance& instance) {
   EventFilter filter;
   TimeRange range = {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
-  for (const CollectiveCell& cell : all.cells_of(instance)) {
+  for (const analysis::CollectiveCell& cell : all.cells_of(instance)) {
     range.begin_ns = std::min(range.begin_ns, cell.arrival_ns + cell.set_by_ns);
     range.end_ns = std::max({range.end_ns, cell.end_ns + cell.set_by_ns, range.begin_ns + 1});
     const std::vector<TrackNumber>& tracks = all.ranks[cell.rank].reported_on;
@@ -166,19 +166,19 @@ EventFilter instance_events(const Collectives& all, const CollectiveInstance& in
   return filter;
 }
 
-std::string clocks_text(const Collectives& all) {
+std::string clocks_text(const analysis::Collectives& all) {
   const auto residual = all.residual();
   if (!residual) return "how far the ranks' clocks lie apart is not known: nothing is said of who came last";
-  if (!all.own_clocks && all.clocks == RankClocks::recorded && residual->most_ns == 0)
+  if (!all.own_clocks && all.clocks == analysis::RankClocks::recorded && residual->most_ns == 0)
     return "all ranks share one clock";
-  const std::string how = all.clocks == RankClocks::by_ends
+  const std::string how = all.clocks == analysis::RankClocks::by_ends
                               ? fmt::format("clocks set by {} collectives", format_count(all.matched))
                               : std::string("clocks as recorded");
   return fmt::format("{}; residual ⌀ {}, at most {} ({})", how, format_duration(residual->mean_ns),
                      format_duration(residual->most_ns), all.ranks[residual->rank].name);
 }
 
-Listing collectives_listing(const CollectivesReport& report, const Snapshot& snapshot) {
+Listing collectives_listing(const analysis::CollectivesReport& report, const Snapshot& snapshot) {
   Listing listing(
       {{"operation", "Operation", "", "What the ranks do together"},
        {"size_bytes", "Size", "B", "The larger of what a rank brings and what it receives"},
@@ -200,8 +200,8 @@ Listing collectives_listing(const CollectivesReport& report, const Snapshot& sna
        {"ranks", "Ranks", "", "Ranks of the group"},
        {"algorithm", "Algorithm", "", "How the ranks exchange their parts"}});
   const KindEvents kinds(*report.of, snapshot);
-  for (const CollectiveFigures& each : report.kinds) {
-    const CollectiveKind& kind = report.of->kinds[each.kind];
+  for (const analysis::CollectiveFigures& each : report.kinds) {
+    const analysis::CollectiveKind& kind = report.of->kinds[each.kind];
     EventFilter events = kinds.of(each.kind);
     if (report.range != TimeRange{}) events.range = report.range;
     listing.add(
@@ -217,7 +217,7 @@ Listing collectives_listing(const CollectivesReport& report, const Snapshot& sna
   return listing;
 }
 
-Listing ranks_listing(const CollectivesReport& report) {
+Listing ranks_listing(const analysis::CollectivesReport& report) {
   Listing listing(
       {{"rank", "Rank", "", ""},
        {"host", "Host", "", ""},
@@ -233,8 +233,8 @@ Listing ranks_listing(const CollectivesReport& report) {
        {"clock_residual_ns", "Clock residual", "ns", "How far its clock may be off; below it nothing is claimed"},
        {"device", "Device", "", "As its tracks name it; a rank that is missing has none"}});
   for (std::size_t r = 0; r < report.ranks.size(); ++r) {
-    const CollectiveRank& rank = report.of->ranks[r];
-    const RankLateness& late = report.ranks[r];
+    const analysis::CollectiveRank& rank = report.of->ranks[r];
+    const analysis::RankLateness& late = report.ranks[r];
     const bool is_known = !rank.missing && !rank.hidden && late.instances > 0;
     const auto known = [&](std::int64_t value) { return is_known ? SqlValue(value) : SqlValue(); };
     EventFilter events;
@@ -262,8 +262,8 @@ Result<Listing> list_ranks(const QueryContext& query, const ListingRequest& requ
 
 Result<Listing> list_collective_instances(const QueryContext& query, const ListingRequest& request) {
   const auto made = TRY(report_of(query, request));
-  const CollectivesReport& report = *made;
-  const Collectives& all = *report.of;
+  const analysis::CollectivesReport& report = *made;
+  const analysis::Collectives& all = *report.of;
   Listing listing({{"number", "#", "", "In the order of time"},
                    {"operation", "Operation", "", ""},
                    {"size_bytes", "Size", "B", ""},
@@ -279,10 +279,10 @@ Result<Listing> list_collective_instances(const QueryContext& query, const Listi
                    {"busbw_bytes_per_s", "Bus", "B/s", ""},
                    {"outlier", "Outlier", "", "yes: longer than the fence of its operation"}});
   std::vector<std::int64_t> fences(all.kinds.size(), 0);
-  for (const CollectiveFigures& each : report.kinds) fences[each.kind] = each.fence_ns;
+  for (const analysis::CollectiveFigures& each : report.kinds) fences[each.kind] = each.fence_ns;
   for (const std::uint32_t i : report.instances) {
-    const CollectiveInstance& instance = all.instances[i];
-    const CollectiveKind& kind = all.kinds[instance.kind];
+    const analysis::CollectiveInstance& instance = all.instances[i];
+    const analysis::CollectiveKind& kind = all.kinds[instance.kind];
     const std::int64_t duration = instance.duration_ns(), alone = instance.last_arrival_ns - instance.second_last_ns;
     const auto noise = instance.count < 2 ? std::nullopt : all.noise_ns(instance.last_rank, instance.second_rank);
     const bool is_reported = noise && static_cast<double>(alone) > *noise;
@@ -306,13 +306,13 @@ Result<Listing> list_collective_instances(const QueryContext& query, const Listi
 namespace {
 
 // How calls are told by program, call and step.
-std::string_view level_text(CallLevel level) noexcept {
+std::string_view level_text(analysis::CallLevel level) noexcept {
   switch (level) {
-    case CallLevel::call:
+    case analysis::CallLevel::call:
       return "call";
-    case CallLevel::program:
+    case analysis::CallLevel::program:
       return "program";
-    case CallLevel::step:
+    case analysis::CallLevel::step:
       break;
   }
   return "step";
@@ -354,7 +354,7 @@ std::vector<ListingColumn> cost_columns() {
           {"works", "Kernels launched", "", "Kernels and copies that these launched", {.aside = true}}};
 }
 
-void append_cost(std::vector<SqlValue>& cells, const CallCost& cost) {
+void append_cost(std::vector<SqlValue>& cells, const analysis::CallCost& cost) {
   for (const std::int64_t ns :
        {cost.span_ns, cost.host_ns, cost.compile_ns, cost.dispatch_ns, cost.kernel_ns, cost.wait_ns})
     cells.emplace_back(ns);
@@ -368,7 +368,7 @@ void insert_costs(std::vector<ListingColumn>& columns) {
   columns.insert(columns.end(), std::make_move_iterator(costs.begin()), std::make_move_iterator(costs.end()));
 }
 
-std::string notes_of(const Compilations& all) {
+std::string notes_of(const analysis::Compilations& all) {
   if (all.calls.list.empty()) return "no call of a host recurs and launches work";
   std::string note = "rows of steps, calls and compiled programs lie within each other: their times do not add up";
   if (all.calls.left_out > 0) note += fmt::format("; {} calls are left out", format_count(all.calls.left_out));
@@ -378,13 +378,14 @@ std::string notes_of(const Compilations& all) {
 }
 
 // All calls of the function: by their name where all have one, else by the first.
-ListingTarget target_of(const Compilations& all, const Snapshot& snapshot, const std::vector<CallRow>& rows,
-                        const CallFunctionRow& function, const EventFilter& within) {
-  const LaunchingCall& first = all.calls.list[rows[function.rows.front()].call];
+ListingTarget target_of(const analysis::Compilations& all, const Snapshot& snapshot,
+                        const std::vector<analysis::CallRow>& rows, const analysis::CallFunctionRow& function,
+                        const EventFilter& within) {
+  const analysis::LaunchingCall& first = all.calls.list[rows[function.rows.front()].call];
   EventFilter events = within;
   events.tracks.clear();
   for (const std::size_t row : function.rows) {
-    const LaunchingCall& call = all.calls.list[rows[row].call];
+    const analysis::LaunchingCall& call = all.calls.list[rows[row].call];
     if (call.name != first.name) return first.event;
     events.tracks.push_back(track_of_event(snapshot, call.event));
   }
@@ -394,11 +395,11 @@ ListingTarget target_of(const Compilations& all, const Snapshot& snapshot, const
   return events;
 }
 
-Result<std::shared_ptr<const Compilations>> compilations_of(const QueryContext& query) {
+Result<std::shared_ptr<const analysis::Compilations>> compilations_of(const QueryContext& query) {
   QueryContext whole = query;
   whole.mask = nullptr;
-  const auto dependencies = TRY(session_dependencies(whole));
-  return find_compilations(query, dependencies.get());
+  const auto dependencies = TRY(analysis::session_dependencies(whole));
+  return analysis::find_compilations(query, dependencies.get());
 }
 
 }  // namespace
@@ -407,7 +408,7 @@ std::int64_t session_part_ns(const Snapshot& snapshot, const TimeRange& range) {
   return TimeRange{std::max(range.begin_ns, snapshot.begin_ns), std::min(range.end_ns, snapshot.end_ns)}.length_ns();
 }
 
-Listing compilations_listing(const Compilations& all, const Snapshot& snapshot, const TimeRange& range) {
+Listing compilations_listing(const analysis::Compilations& all, const Snapshot& snapshot, const TimeRange& range) {
   Listing listing(
       {{"kind", "What happened", "", "compile, recompile: what had been compiled before, or cache hit"},
        {"what", "Of", "", "The module, graph or function; where nothing names one, the call that compiles"},
@@ -423,28 +424,31 @@ Listing compilations_listing(const Compilations& all, const Snapshot& snapshot, 
        {"process", "Process", "", ""},
        {"track", "Thread", "", "Or the stream of output that the line is of"},
        {"event_id", "Event", "", "That says so", {.aside = true}}});
-  std::vector<const CompileEvent*> shown;
-  for (const CompileEvent& event : all.events) {
+  std::vector<const analysis::CompileEvent*> shown;
+  for (const analysis::CompileEvent& event : all.events) {
     if (range.holds(event.begin_ns, event.end_ns)) shown.push_back(&event);
   }
-  std::stable_sort(shown.begin(), shown.end(), [](const CompileEvent* a, const CompileEvent* b) {
-    const bool a_hits = a->kind == CompileKind::cache_hit, b_hits = b->kind == CompileKind::cache_hit;
+  std::stable_sort(shown.begin(), shown.end(), [](const analysis::CompileEvent* a, const analysis::CompileEvent* b) {
+    const bool a_hits = a->kind == analysis::CompileKind::cache_hit,
+               b_hits = b->kind == analysis::CompileKind::cache_hit;
     return a_hits != b_hits ? b_hits : !a_hits && a->cost_ns > b->cost_ns;
   });
-  for (const CompileEvent* event : shown) {
-    const bool timed = event->end_ns > event->begin_ns, hits = event->kind == CompileKind::cache_hit;
-    listing.add({std::string(kind_text(event->kind)), text_cell(event->what), event->begin_ns,
-                 timed ? SqlValue(event->end_ns - event->begin_ns) : SqlValue(),
-                 timed && !hits ? SqlValue(event->cost_ns) : SqlValue(), static_cast<std::int64_t>(event->number),
-                 static_cast<std::int64_t>(event->of), basis_text(*event), process_of_track(snapshot, event->track),
-                 name_of_track(snapshot, event->track), static_cast<std::int64_t>(event->event)},
-                event->event);
+  for (const analysis::CompileEvent* event : shown) {
+    const bool timed = event->end_ns > event->begin_ns, hits = event->kind == analysis::CompileKind::cache_hit;
+    listing.add(
+        {std::string(analysis::kind_text(event->kind)), text_cell(event->what), event->begin_ns,
+         timed ? SqlValue(event->end_ns - event->begin_ns) : SqlValue(),
+         timed && !hits ? SqlValue(event->cost_ns) : SqlValue(), static_cast<std::int64_t>(event->number),
+         static_cast<std::int64_t>(event->of), analysis::basis_text(*event), process_of_track(snapshot, event->track),
+         name_of_track(snapshot, event->track), static_cast<std::int64_t>(event->event)},
+        event->event);
   }
   if (all.left_out > 0) listing.note = fmt::format("{} events are left out", format_count(all.left_out));
   return listing;
 }
 
-Listing calls_listing(const Compilations& all, const Snapshot& snapshot, const std::vector<CallRow>& rows) {
+Listing calls_listing(const analysis::Compilations& all, const Snapshot& snapshot,
+                      const std::vector<analysis::CallRow>& rows) {
   std::vector<ListingColumn> columns = {
       {"function", "Function", "", "Its name without the number of the call", {.names = true}},
       {"level", "Is a", "",
@@ -456,8 +460,8 @@ Listing calls_listing(const Compilations& all, const Snapshot& snapshot, const s
   columns.push_back({"track", "Thread", "", ""});
   columns.push_back({"event_id", "Event", "", "The call", {.aside = true}});
   Listing listing(std::move(columns));
-  for (const CallRow& row : rows) {
-    const LaunchingCall& call = all.calls.list[row.call];
+  for (const analysis::CallRow& row : rows) {
+    const analysis::LaunchingCall& call = all.calls.list[row.call];
     std::vector<SqlValue> cells = {all.calls.functions[call.function], std::string(level_text(call.level)),
                                    static_cast<std::int64_t>(all.facts[row.call].number), call.begin_ns};
     append_cost(cells, row.cost);
@@ -469,8 +473,9 @@ Listing calls_listing(const Compilations& all, const Snapshot& snapshot, const s
   return listing;
 }
 
-Listing functions_listing(const Compilations& all, const Snapshot& snapshot, const std::vector<CallRow>& rows,
-                          const std::vector<CallFunctionRow>& functions, const TimeRange& range,
+Listing functions_listing(const analysis::Compilations& all, const Snapshot& snapshot,
+                          const std::vector<analysis::CallRow>& rows,
+                          const std::vector<analysis::CallFunctionRow>& functions, const TimeRange& range,
                           const EventFilter& within) {
   std::vector<ListingColumn> columns = {
       {"function", "Function", "", "Its name without the number of the call", {.names = true}},
@@ -488,8 +493,8 @@ Listing functions_listing(const Compilations& all, const Snapshot& snapshot, con
   columns.push_back({"event_id", "First event", "", "Its first call in the range", {.aside = true}});
   Listing listing(std::move(columns));
   const std::int64_t range_ns = session_part_ns(snapshot, range);
-  for (const CallFunctionRow& function : functions) {
-    const LaunchingCall& first = all.calls.list[rows[function.rows.front()].call];
+  for (const analysis::CallFunctionRow& function : functions) {
+    const analysis::LaunchingCall& first = all.calls.list[rows[function.rows.front()].call];
     const bool any_other = function.rows.size() > (function.has_first ? 1 : 0);
     std::vector<SqlValue> cells = {all.calls.functions[function.function], std::string(level_text(function.level)),
                                    static_cast<std::int64_t>(function.rows.size()),
@@ -507,21 +512,17 @@ Listing functions_listing(const Compilations& all, const Snapshot& snapshot, con
   return listing;
 }
 
-std::string compile_text(const CompileSummary& summary, std::int64_t range_ns) {
-  const auto counted = [](std::uint64_t count, std::string_view noun) {
-    return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
-  };
+std::string compile_text(const analysis::CompileSummary& summary, std::int64_t range_ns) {
   if (summary.compilations == 0 && summary.hits == 0) return "Nothing tells of compiling";
   std::string text = "No compilation";
   if (summary.compilations > 0) {
     text = counted(summary.compilations, "compilation");
     if (summary.time_ns > 0) {
-      text += fmt::format(" take{} {}", summary.compilations == 1 ? "s" : "",
-                          format_duration(static_cast<double>(summary.time_ns)));
+      text += fmt::format(" take{} {}", summary.compilations == 1 ? "s" : "", format_duration(summary.time_ns));
       if (range_ns > 0)
         text += fmt::format(", {} of {}",
                             format_share(static_cast<double>(summary.time_ns) / static_cast<double>(range_ns)),
-                            format_duration(static_cast<double>(range_ns)));
+                            format_duration(range_ns));
     }
     if (summary.by_length > 0)
       text += fmt::format("; {} told by the length of calls alone", format_count(summary.by_length));
@@ -536,7 +537,8 @@ Result<Listing> list_compilations(const QueryContext& query, const ListingReques
   const auto found = TRY(compilations_of(query));
   const TimeRange range = request.filter.range.value_or(TimeRange{});
   Listing listing = compilations_listing(*found, *query.snapshot, range);
-  const std::string text = compile_text(sum_compilations(*found, range), session_part_ns(*query.snapshot, range));
+  const std::string text =
+      compile_text(analysis::sum_compilations(*found, range), session_part_ns(*query.snapshot, range));
   listing.note = listing.note.empty() ? text : text + "; " + listing.note;
   return listing;
 }
@@ -547,25 +549,26 @@ Result<Listing> list_calls(const QueryContext& query, const ListingRequest& requ
     return Error{"--by: calls are listed by function or by call, one of both"};
   const auto found = TRY(compilations_of(query));
   const TimeRange range = request.filter.range.value_or(TimeRange{});
-  const std::vector<CallRow> rows = call_rows(*found, range);
+  const std::vector<analysis::CallRow> rows = analysis::call_rows(*found, range);
   if (!by_function) return calls_listing(*found, *query.snapshot, rows);
-  return functions_listing(*found, *query.snapshot, rows, call_functions(*found, rows), range, request.filter);
+  return functions_listing(*found, *query.snapshot, rows, analysis::call_functions(*found, rows), range,
+                           request.filter);
 }
 
 namespace {
 
 // All events of the row: of its track and place, else of its track and name.
-EventFilter events_of(const InstructionCost& row, const Snapshot& snapshot) {
+EventFilter events_of(const analysis::InstructionCost& row, const Snapshot& snapshot) {
   EventFilter filter;
   filter.tracks = {row.track};
   const TrackSnapshot* track = snapshot.find_track(row.track);
   if (row.place && track != nullptr && track->schema) {
-    for (const Vendor& vendor : vendors()) {
+    for (const analysis::Vendor& vendor : analysis::vendors()) {
       if (track->schema->find(vendor.place_column))
         filter.terms.push_back({fmt::format("{}={}", vendor.place_column, *row.place), false});
     }
   }
-  const SummaryRow name{.text = std::string(snapshot.strings->text(row.name))};
+  const analysis::SummaryRow name{.text = std::string(snapshot.strings->text(row.name))};
   if (filter.terms.empty()) filter.terms.push_back({search_of_name(snapshot, name, {}), false});
   return filter;
 }
@@ -576,7 +579,7 @@ Result<Listing> list_instructions(const QueryContext& query, const ListingReques
   if (request.by.size() > 1)
     return Error{"--by: one line of source, such as --by kernel.py:33, narrows the listing of instructions"};
   const std::string location = request.by.empty() ? "" : request.by.front();
-  const auto found = TRY(instruction_listing(query, request.filter.range.value_or(TimeRange{}), location));
+  const auto found = TRY(analysis::instruction_listing(query, request.filter.range.value_or(TimeRange{}), location));
   const Snapshot& snapshot = *query.snapshot;
   Listing listing({{"track", "Track", "", "Engine, stream or core that executed it"},
                    {"place", "Place", "", "In the program: the program counter; nothing where a source has none"},
@@ -591,7 +594,7 @@ Result<Listing> list_instructions(const QueryContext& query, const ListingReques
   const auto text = [&](StringId id) {
     return id == 0 ? SqlValue() : SqlValue(std::string(snapshot.strings->text(id)));
   };
-  for (const InstructionCost& row : found.rows) {
+  for (const analysis::InstructionCost& row : found.rows) {
     const TrackSnapshot* track = snapshot.find_track(row.track);
     const std::string operands(trimmed(row.operands));
     listing.add({track == nullptr ? SqlValue() : track->track->name, known_cell(row.place), text(row.name),
@@ -610,19 +613,19 @@ Result<Listing> list_instructions(const QueryContext& query, const ListingReques
 }
 
 Result<Listing> list_lines(const QueryContext& query, const ListingRequest& request) {
-  const auto found = TRY(source_lines(query, request.filter.range.value_or(TimeRange{})));
+  const auto found = TRY(analysis::source_lines(query, request.filter.range.value_or(TimeRange{})));
   Listing listing({{"line", "Line", "", "File and line"},
                    {"busy_ns", "Busy", "ns", "Of its events, without waiting; of a host's calls their self time"},
                    {"wait_ns", "Wait", "ns", "Of events that wait, and what the others waited before they began"},
                    {"count", "Events", "", "That come from the line"},
                    {"bytes", "Bytes", "B", "Read, written or moved"},
                    {"host_ns", "On the host", "ns", "What of busy and wait is of a host's threads"}});
-  std::vector<const SourceLine*> lines;
-  for (const SourceLine& each : found->lines) lines.push_back(&each);
-  std::stable_sort(lines.begin(), lines.end(), [](const SourceLine* a, const SourceLine* b) {
+  std::vector<const analysis::SourceLine*> lines;
+  for (const analysis::SourceLine& each : found->lines) lines.push_back(&each);
+  std::stable_sort(lines.begin(), lines.end(), [](const analysis::SourceLine* a, const analysis::SourceLine* b) {
     return a->busy_ns + a->wait_ns > b->busy_ns + b->wait_ns;
   });
-  for (const SourceLine* each : lines) {
+  for (const analysis::SourceLine* each : lines) {
     const std::string place = fmt::format("{}:{}", each->path, each->line);
     EventFilter events = request.filter;
     events.terms.push_back({search_of_line(place), false});
@@ -635,4 +638,4 @@ Result<Listing> list_lines(const QueryContext& query, const ListingRequest& requ
   return listing;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::listing

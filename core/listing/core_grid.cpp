@@ -6,13 +6,13 @@
 #include <cmath>
 #include <numeric>
 
-namespace accelscope {
+namespace accelscope::listing {
 namespace {
 
-std::vector<ListingColumn> core_grid_columns(const GridFrames& frames, const Snapshot& snapshot) {
-  const GridMeasure& measure = frames.measure;
-  const std::string unit = grid_measure_unit(measure, snapshot);
-  const std::string value = unit == "ns" ? "value_ns" : unit == "B" ? "value_bytes" : "value";
+std::vector<ListingColumn> core_grid_columns(const analysis::GridFrames& frames, const Snapshot& snapshot) {
+  const analysis::GridMeasure& measure = frames.measure;
+  const std::string unit = analysis::grid_measure_unit(measure, snapshot);
+  const std::string value = unit == Unit::ns ? "value_ns" : unit == Unit::bytes ? "value_bytes" : "value";
   const std::string how = measure.is_time()
                               ? "Time covered by its events, each moment once over all processors of the core. It is "
                                 "occupancy: a zone that waits inside for data counts, too"
@@ -22,7 +22,7 @@ std::vector<ListingColumn> core_grid_columns(const GridFrames& frames, const Sna
       {"note", "Note", "",
        "The core of most and of least; far: farther from the median than three standard deviations, as the median "
        "deviation tells them"},
-      {value, grid_measure_title(measure, snapshot), unit, how}};
+      {value, analysis::grid_measure_title(measure, snapshot), unit, how}};
   if (frames.grid.has_places() && measure.is_time())
     columns.push_back({"cycles", "Cycles", "", "The same time in cycles of the chip's clock"});
   columns.push_back({"share", "Share", "share", measure.is_time() ? "Of the range" : "Of all cores together"});
@@ -37,7 +37,7 @@ std::vector<ListingColumn> core_grid_columns(const GridFrames& frames, const Sna
   return columns;
 }
 
-std::string parts_text(const CoreGrid& grid, const GridCell& cell) {
+std::string parts_text(const analysis::CoreGrid& grid, const analysis::GridCell& cell) {
   std::string text;
   for (std::size_t p = 0; p < cell.part_count; ++p) {
     const std::string& name = grid.parts[cell.first_part + p].name;
@@ -46,15 +46,15 @@ std::string parts_text(const CoreGrid& grid, const GridCell& cell) {
   return text;
 }
 
-std::string chip_text(const CoreGrid& grid, const GridCell& cell) {
-  const GridChip& chip = grid.chips[cell.chip];
+std::string chip_text(const analysis::CoreGrid& grid, const analysis::GridCell& cell) {
+  const analysis::GridChip& chip = grid.chips[cell.chip];
   if (!chip.name.empty() || chip.row_labels.empty()) return chip.name;
   return chip.row_labels[static_cast<std::size_t>(cell.y)];
 }
 
 }  // namespace
 
-CoreValues core_grid_values(const GridFrames& frames, std::size_t first, std::size_t last) {
+CoreValues core_grid_values(const analysis::GridFrames& frames, std::size_t first, std::size_t last) {
   CoreValues found{.cells = std::vector<std::optional<double>>(frames.grid.cells.size()), .spread = {}};
   std::vector<double> values;
   std::vector<std::size_t> cells;
@@ -65,7 +65,7 @@ CoreValues core_grid_values(const GridFrames& frames, std::size_t first, std::si
     found.cells[cell] = values.back();
   }
   found.measured = cells.size();
-  found.spread = core_spread(values);
+  found.spread = analysis::core_spread(values);
   if (cells.empty()) return found;
   found.spread.least = cells[found.spread.least];
   found.spread.most = cells[found.spread.most];
@@ -73,7 +73,7 @@ CoreValues core_grid_values(const GridFrames& frames, std::size_t first, std::si
   return found;
 }
 
-CoreValues core_grid_shares(const GridFrames& frames, std::size_t first, std::size_t last) {
+CoreValues core_grid_shares(const analysis::GridFrames& frames, std::size_t first, std::size_t last) {
   CoreValues found = core_grid_values(frames, first, last);
   const auto length = static_cast<double>(std::max<std::int64_t>(1, frames.stretch(first, last).length_ns()));
   for (std::optional<double>& each : found.cells) {
@@ -99,11 +99,11 @@ std::vector<std::size_t> core_grid_order(const CoreValues& values) {
   return order;
 }
 
-Listing core_grid_listing(const GridFrames& frames, const Snapshot& snapshot, std::size_t first, std::size_t last,
-                          std::span<const std::size_t> order) {
+Listing core_grid_listing(const analysis::GridFrames& frames, const Snapshot& snapshot, std::size_t first,
+                          std::size_t last, std::span<const std::size_t> order) {
   Listing listing(core_grid_columns(frames, snapshot));
   const CoreValues values = core_grid_values(frames, first, last);
-  const CoreSpread& spread = values.spread;
+  const analysis::CoreSpread& spread = values.spread;
   const bool is_time = frames.measure.is_time(), on_chips = frames.grid.has_places();
   double whole = is_time ? static_cast<double>(frames.stretch(first, last).length_ns()) : 0;
   for (std::size_t cell = 0; cell < values.cells.size() && !is_time; ++cell) whole += values.cells[cell].value_or(0);
@@ -113,7 +113,7 @@ Listing core_grid_listing(const GridFrames& frames, const Snapshot& snapshot, st
     return is_whole ? SqlValue(static_cast<std::int64_t>(*value)) : SqlValue(*value);
   };
   for (const std::size_t index : order) {
-    const GridCell& cell = frames.grid.cells[index];
+    const analysis::GridCell& cell = frames.grid.cells[index];
     const std::optional<double> value = values.cells[index];
     const bool far = std::binary_search(spread.outliers.begin(), spread.outliers.end(), index);
     std::string note = far ? "far" : "";
@@ -148,9 +148,9 @@ Listing core_grid_listing(const GridFrames& frames, const Snapshot& snapshot, st
 
 Result<Listing> list_core_grid(const QueryContext& query, const ListingRequest& request) {
   const Snapshot& snapshot = *query.snapshot;
-  const CoreGrid grid = core_grid_of(snapshot);
-  const auto measure = TRY(parse_grid_measure(request.by, snapshot, grid));
-  const auto frames = TRY(core_grid_frames(query, request.filter, measure, 1));
+  const analysis::CoreGrid grid = analysis::core_grid_of(snapshot);
+  const auto measure = TRY(analysis::parse_grid_measure(request.by, snapshot, grid));
+  const auto frames = TRY(analysis::core_grid_frames(query, request.filter, measure, 1));
   if (frames->grid.empty() || frames->count == 0) {
     Listing listing(core_grid_columns(*frames, snapshot));
     listing.note = grid.empty() ? "no track is named by the coordinates of a core, and there is no engine or stream"
@@ -161,4 +161,4 @@ Result<Listing> list_core_grid(const QueryContext& query, const ListingRequest& 
   return core_grid_listing(*frames, snapshot, 0, frames->count, order);
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::listing

@@ -1,3 +1,4 @@
+#include "core/base/text.h"
 #include "core/listing/analysis_listings.h"
 
 #include <fmt/format.h>
@@ -9,7 +10,7 @@
 #include "core/base/format.h"
 #include "core/listing/terms.h"
 
-namespace accelscope {
+namespace accelscope::listing {
 namespace {
 
 std::string_view work_text(WorkKind work) noexcept {
@@ -38,14 +39,13 @@ std::string plain_name(std::string_view name) {
   return plain;
 }
 
-std::string launch_column_title(const LaunchColumn& column) {
-  const bool scales = column.unit.empty() || column.unit == "B" || column.unit == "ns" || column.unit == "%";
-  std::string title = scales ? column.title : fmt::format("{}, {}", column.title, column.unit);
-  if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
-  return title;
+std::string launch_column_title(const analysis::LaunchColumn& column) {
+  const bool scales =
+      column.unit.empty() || column.unit == Unit::bytes || column.unit == Unit::ns || column.unit == Unit::percent;
+  return capitalised(scales ? column.title : fmt::format("{}, {}", column.title, column.unit));
 }
 
-SqlValue launch_cell(const LaunchColumn& column, const LaunchValue& value) {
+SqlValue launch_cell(const analysis::LaunchColumn& column, const analysis::LaunchValue& value) {
   if (value.count == 0) return {};
   if (!column.numeric) return value.varies ? value.first + " and others" : value.first;
   const double mean = value.sum / static_cast<double>(value.count);
@@ -56,7 +56,7 @@ SqlValue launch_cell(const LaunchColumn& column, const LaunchValue& value) {
 
 }  // namespace
 
-Listing hotspots_listing(const HotspotList& hotspots, const Snapshot& snapshot, const EventFilter& within) {
+Listing hotspots_listing(const analysis::HotspotList& hotspots, const Snapshot& snapshot, const EventFilter& within) {
   std::vector<ListingColumn> columns = {
       {"name",
        "Kernel or operation",
@@ -72,8 +72,9 @@ Listing hotspots_listing(const HotspotList& hotspots, const Snapshot& snapshot, 
       {"max_ns", "Max", "ns", ""},
       {"wait_ns", "Stalled", "ns", "That its events waited before they began, added up; where it is recorded"},
       {"bytes", "Bytes", "B", "Read, written or moved; where it is recorded"}};
-  const bool tells_work = std::any_of(hotspots.rows.begin(), hotspots.rows.end(),
-                                      [](const Hotspot& row) { return row.flops > 0 || !row.work_from.empty(); });
+  const bool tells_work = std::any_of(hotspots.rows.begin(), hotspots.rows.end(), [](const analysis::Hotspot& row) {
+    return row.flops > 0 || !row.work_from.empty();
+  });
   if (tells_work) {
     for (const ListingColumn& column : std::vector<ListingColumn>{
              {"flops", "Operations", "FLOP", "Where they are recorded, or the operator that launched it tells them"},
@@ -84,14 +85,14 @@ Listing hotspots_listing(const HotspotList& hotspots, const Snapshot& snapshot, 
               "What its operations and bytes rest on; of the first where they differ"}})
       columns.push_back(column);
   }
-  for (const LaunchColumn& column : hotspots.columns) {
-    const bool keeps_unit = column.unit == "B" || column.unit == "ns" || column.unit == "%";
+  for (const analysis::LaunchColumn& column : hotspots.columns) {
+    const bool keeps_unit = column.unit == Unit::bytes || column.unit == Unit::ns || column.unit == Unit::percent;
     columns.push_back({plain_name(column.name), launch_column_title(column), keeps_unit ? column.unit : "",
                        column.explanation + (column.numeric ? " The mean where launches differ." : "")});
   }
   columns.push_back({"event_id", "Longest", "", "Its longest event", {.aside = true}});
   Listing listing(std::move(columns));
-  for (const Hotspot& row : hotspots.rows) {
+  for (const analysis::Hotspot& row : hotspots.rows) {
     const std::string name(snapshot.strings->text(row.name));
     const double mean = static_cast<double>(row.total_ns) / static_cast<double>(row.count);
     std::vector<SqlValue> cells = {name,
@@ -123,8 +124,7 @@ Listing hotspots_listing(const HotspotList& hotspots, const Snapshot& snapshot, 
     listing.add(std::move(cells), std::move(events));
   }
   if (hotspots.waiting_ns > 0)
-    listing.note =
-        fmt::format("without {} of events that only wait", format_duration(static_cast<double>(hotspots.waiting_ns)));
+    listing.note = fmt::format("without {} of events that only wait", format_duration(hotspots.waiting_ns));
   if (hotspots.left_out > 0)
     listing.note += fmt::format("{}{} names of the least time are left out", listing.note.empty() ? "" : "; ",
                                 format_count(hotspots.left_out));
@@ -132,11 +132,11 @@ Listing hotspots_listing(const HotspotList& hotspots, const Snapshot& snapshot, 
 }
 
 Result<Listing> list_hotspots(const QueryContext& query, const ListingRequest& request) {
-  const auto found = TRY(find_hotspots(query, request.filter.range.value_or(TimeRange{}), request.peaks));
+  const auto found = TRY(analysis::find_hotspots(query, request.filter.range.value_or(TimeRange{}), request.peaks));
   return hotspots_listing(found, *query.snapshot, request.filter);
 }
 
-Listing devices_listing(const RangeActivity& activity, const Snapshot& snapshot) {
+Listing devices_listing(const analysis::RangeActivity& activity, const Snapshot& snapshot) {
   Listing listing(
       {{"device", "Device", "", ""},
        {"span_ns", "First to last activity", "ns",
@@ -152,21 +152,21 @@ Listing devices_listing(const RangeActivity& activity, const Snapshot& snapshot)
        {"gap_ns", "Longest gap", "ns", "The longest of these stretches"},
        {"gap_begin_ns", "Its begin", "ns", ""},
        {"before_gap", "Before it", "", "What ended last before the longest gap", {.names = true}}});
-  for (const DeviceActivity& each : activity.devices) {
+  for (const analysis::DeviceActivity& each : activity.devices) {
     const std::int64_t span = each.stretch.length_ns(), active = each.active_ns();
     const bool gap = each.gap.length_ns() > 0;
     listing.add(
-        {each.device, span, active, share_cell(active, span), each.active_ns(Unit::compute),
-         each.active_ns(Unit::transfer), each.active_ns(Unit::collective), each.alone_ns(Unit::transfer),
-         each.alone_ns(Unit::collective), span - active, gap ? SqlValue(each.gap.length_ns()) : SqlValue(),
-         gap ? SqlValue(each.gap.begin_ns) : SqlValue(),
+        {each.device, span, active, share_cell(active, span), each.active_ns(analysis::WorkUnit::compute),
+         each.active_ns(analysis::WorkUnit::transfer), each.active_ns(analysis::WorkUnit::collective),
+         each.alone_ns(analysis::WorkUnit::transfer), each.alone_ns(analysis::WorkUnit::collective), span - active,
+         gap ? SqlValue(each.gap.length_ns()) : SqlValue(), gap ? SqlValue(each.gap.begin_ns) : SqlValue(),
          gap && each.before_gap != 0 ? SqlValue(std::string(snapshot.strings->text(each.before_gap))) : SqlValue()});
   }
   return listing;
 }
 
 Result<Listing> list_devices(const QueryContext& query, const ListingRequest& request) {
-  const auto activity = TRY(range_activity(query, request.filter));
+  const auto activity = TRY(analysis::range_activity(query, request.filter));
   return devices_listing(*activity, *query.snapshot);
 }
 
@@ -191,8 +191,9 @@ Result<Listing> list_tt_perf(const QueryContext& query, const ListingRequest& re
     listing.note = "the session has no operations of tt-metal; import ops_perf_results_*.csv of the run";
     return listing;
   }
-  const auto rows = TRY(tenstorrent::operation_performance(query, request.filter.range.value_or(TimeRange{})));
-  for (const tenstorrent::OperationPerformance& row : rows) {
+  const auto rows =
+      TRY(analysis::tenstorrent::operation_performance(query, request.filter.range.value_or(TimeRange{})));
+  for (const analysis::tenstorrent::OperationPerformance& row : rows) {
     listing.add({known_cell(row.id), row.share, text_cell(row.bound), row.name, known_cell(row.device),
                  known_cell(row.time_ns), known_cell(row.gap_ns), known_cell(row.cores),
                  known_cell(row.dram_bytes_per_s), known_cell(row.dram_share), known_cell(row.flops_per_s),
@@ -201,4 +202,4 @@ Result<Listing> list_tt_perf(const QueryContext& query, const ListingRequest& re
   return listing;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::listing

@@ -6,9 +6,10 @@
 #include <cmath>
 
 #include "core/base/format.h"
+#include "core/base/text.h"
 #include "core/listing/terms.h"
 
-namespace accelscope {
+namespace accelscope::listing {
 namespace {
 
 constexpr std::size_t kMostCompared = 3;
@@ -28,8 +29,8 @@ Listing listing_of_loops(std::vector<ListingColumn> columns, std::initializer_li
   return Listing(std::move(columns));
 }
 
-std::vector<SqlValue> loop_cells(const IterationList& list, std::size_t number, const Snapshot& snapshot) {
-  const IterationLoop& loop = list.loops[number];
+std::vector<SqlValue> loop_cells(const analysis::IterationList& list, std::size_t number, const Snapshot& snapshot) {
+  const analysis::IterationLoop& loop = list.loops[number];
   std::vector<SqlValue> cells(3);
   if (const TrackSnapshot* track = snapshot.find_track(loop.track))
     cells = {track->track->name, track->track->device, track->track->host};
@@ -37,23 +38,23 @@ std::vector<SqlValue> loop_cells(const IterationList& list, std::size_t number, 
   return cells;
 }
 
-std::string_view iteration_note(const FoldedLoop& folded, std::size_t i) {
+std::string_view iteration_note(const analysis::FoldedLoop& folded, std::size_t i) {
   if (i < folded.warm_up) return "warm-up";
   return folded.iterations[i].outlier ? "outlier" : "";
 }
 
 // By which median an iteration is judged: that of the steady state.
-SqlValue deviation_of(const FoldedLoop& folded, std::size_t i) {
+SqlValue deviation_of(const analysis::FoldedLoop& folded, std::size_t i) {
   if (folded.steady_ns <= 0) return {};
   const double share = static_cast<double>(folded.iterations[i].length_ns()) / folded.steady_ns - 1;
   return std::round(share * 1e6) / 1e6;
 }
 
-void add_loop(Listing& listing, const IterationList& list, std::size_t number, const Snapshot& snapshot) {
-  const IterationLoop& loop = list.loops[number];
-  const FoldedLoop& folded = loop.folded;
+void add_loop(Listing& listing, const analysis::IterationList& list, std::size_t number, const Snapshot& snapshot) {
+  const analysis::IterationLoop& loop = list.loops[number];
+  const analysis::FoldedLoop& folded = loop.folded;
   if (folded.iterations.empty()) return;
-  const FoldedValues& values = folded.duration_ns;
+  const analysis::FoldedValues& values = folded.duration_ns;
   std::vector<SqlValue> cells = loop_cells(list, number, snapshot);
   cells.push_back(count_cell(folded.iterations.size()));
   cells.push_back(whole_cell(values.median));
@@ -75,11 +76,11 @@ void add_loop(Listing& listing, const IterationList& list, std::size_t number, c
   listing.add(std::move(cells), std::move(filter));
 }
 
-void add_iterations(Listing& listing, const IterationList& list, std::size_t number, const Snapshot& snapshot,
+void add_iterations(Listing& listing, const analysis::IterationList& list, std::size_t number, const Snapshot& snapshot,
                     std::size_t most) {
-  const FoldedLoop& folded = list.loops[number].folded;
+  const analysis::FoldedLoop& folded = list.loops[number].folded;
   for (std::size_t i = 0; i < folded.iterations.size() && listing.rows.row_count() < most; ++i) {
-    const LoopIteration& each = folded.iterations[i];
+    const analysis::LoopIteration& each = folded.iterations[i];
     std::vector<SqlValue> cells = loop_cells(list, number, snapshot);
     cells.push_back(count_cell(i + 1));
     cells.emplace_back(each.begin_ns);
@@ -98,7 +99,8 @@ void add_iterations(Listing& listing, const IterationList& list, std::size_t num
   }
 }
 
-EventFilter operation_filter(const IterationLoop& loop, const LoopOperation& operation, const Snapshot& snapshot) {
+EventFilter operation_filter(const analysis::IterationLoop& loop, const analysis::LoopOperation& operation,
+                             const Snapshot& snapshot) {
   EventFilter filter;
   filter.tracks.push_back(loop.track);
   if (operation.numbered.empty()) {
@@ -110,10 +112,10 @@ EventFilter operation_filter(const IterationLoop& loop, const LoopOperation& ope
   return filter;
 }
 
-void add_body(Listing& listing, const IterationList& list, std::size_t number, const Snapshot& snapshot) {
-  const IterationLoop& loop = list.loops[number];
-  const FoldedLoop& folded = loop.folded;
-  for (const LoopOperation& each : folded.body) {
+void add_body(Listing& listing, const analysis::IterationList& list, std::size_t number, const Snapshot& snapshot) {
+  const analysis::IterationLoop& loop = list.loops[number];
+  const analysis::FoldedLoop& folded = loop.folded;
+  for (const analysis::LoopOperation& each : folded.body) {
     std::vector<SqlValue> cells = loop_cells(list, number, snapshot);
     cells.emplace_back(operation_text(each, snapshot));
     cells.push_back(whole_cell(each.offset_ns.median));
@@ -135,7 +137,7 @@ void add_body(Listing& listing, const IterationList& list, std::size_t number, c
 }
 
 // What of a list is to be said besides its rows.
-std::string note_of(const IterationList& list, std::optional<std::size_t> loop) {
+std::string note_of(const analysis::IterationList& list, std::optional<std::size_t> loop) {
   if (list.loops.empty()) return "nothing repeats clearly enough on engines, streams and host threads";
   std::string note;
   for (std::size_t i = 0; i < list.loops.size(); ++i) {
@@ -149,37 +151,54 @@ std::string note_of(const IterationList& list, std::optional<std::size_t> loop) 
   return note;
 }
 
-Result<std::shared_ptr<const IterationList>> requested_iterations(const QueryContext& query,
-                                                                  const ListingRequest& request) {
+Result<std::shared_ptr<const analysis::IterationList>> requested_iterations(const QueryContext& query,
+                                                                            const ListingRequest& request) {
   if (request.by.size() > 1)
     return Error{"--by: iterations begin with events of one name or with markers: --by NAME or --by marker"};
-  const IterationQuestion question{request.by.empty() ? std::string() : request.by.front()};
-  return find_iterations(query, request.filter.range.value_or(TimeRange{}), question);
+  const analysis::IterationQuestion question{request.by.empty() ? std::string() : request.by.front()};
+  return analysis::find_iterations(query, request.filter.range.value_or(TimeRange{}), question);
 }
 
-std::string asked_note(const IterationList& list, const ListingRequest& request) {
+std::string asked_note(const analysis::IterationList& list, const ListingRequest& request) {
   if (!list.loops.empty() || request.by.empty()) return "";
   return iterations_note(list, {request.by.front()});
 }
 
-EventFilter region_filter(const NamedRegion& region) {
+// What tells the events of a region from others on its tracks; nothing where a search cannot.
+std::optional<std::string> search_of_region(const analysis::NamedRegion& region, const Snapshot& snapshot) {
+  const std::string_view name = region.name;
+  if (region.numbered && (region.role == Role::none || region.role == Role::layer))
+    return beginning_term(region.role == Role::none ? "name" : "layer", name.substr(0, name.rfind('*')));
+  if (region.role == Role::none) return search_of_text("name", name);
+  if (region.role == Role::layer)
+    return region.is_level ? search_of_layers_below(snapshot, name) : search_of_layer(snapshot, name);
+  const TrackSnapshot* track = snapshot.find_track(region.tracks.front());
+  const auto column = track == nullptr || region.lines.empty() ? std::nullopt : track->schema->find(region.role);
+  if (!column) return std::nullopt;
+  const std::vector<std::string_view> lines(region.lines.begin(), region.lines.end());
+  const std::string& title = track->schema->columns[*column].name;
+  return region.role == Role::stack ? first_line_term(title, lines) : one_of_term(title, lines);
+}
+
+EventFilter region_filter(const analysis::NamedRegion& region, const Snapshot& snapshot) {
   EventFilter filter;
   filter.tracks = region.tracks;
-  if (region.tracks.empty()) filter.range = region.longest;
-  if (region.tracks.empty()) return filter;
-  const std::string_view name = region.name;
-  filter.terms.push_back(
-      {region.numbered ? beginning_term("name", name.substr(0, name.rfind('*'))) : search_of_text("name", name),
-       false});
+  const auto search = region.tracks.empty() ? std::nullopt : search_of_region(region, snapshot);
+  if (search) {
+    filter.terms.push_back({*search, false});
+  } else {
+    filter.range = region.longest;
+  }
   return filter;
 }
 
 // Those that are compared, in the order that they were asked for.
-Result<std::vector<const NamedRegion*>> chosen_regions(const RegionList& list, const std::vector<std::string>& by) {
-  std::vector<const NamedRegion*> chosen;
+Result<std::vector<const analysis::NamedRegion*>> chosen_regions(const analysis::RegionList& list,
+                                                                 const std::vector<std::string>& by) {
+  std::vector<const analysis::NamedRegion*> chosen;
   for (std::size_t i = 1; i < by.size(); ++i) {
     const auto found = std::find_if(list.regions.begin(), list.regions.end(),
-                                    [&](const NamedRegion& each) { return each.name == by[i]; });
+                                    [&](const analysis::NamedRegion& each) { return each.name == by[i]; });
     if (found == list.regions.end()) return Error{fmt::format("--by {}: no {} has the name {}", by[0], by[0], by[i])};
     chosen.push_back(&*found);
   }
@@ -189,13 +208,14 @@ Result<std::vector<const NamedRegion*>> chosen_regions(const RegionList& list, c
 
 }  // namespace
 
-std::string iterations_note(const IterationList& list, const IterationQuestion& question) {
+std::string iterations_note(const analysis::IterationList& list, const analysis::IterationQuestion& question) {
   if (!list.loops.empty() || question.by.empty()) return note_of(list, {});
-  if (question.by == IterationQuestion::kMarkers) return "no marker lies here, or no device works between markers";
+  if (question.by == analysis::IterationQuestion::kMarkers)
+    return "no marker lies here, or no device works between markers";
   return fmt::format("no event is named \"{}\", with or without a number behind it", question.by);
 }
 
-std::string operation_text(const LoopOperation& operation, const Snapshot& snapshot) {
+std::string operation_text(const analysis::LoopOperation& operation, const Snapshot& snapshot) {
   std::string text =
       operation.numbered.empty() ? std::string(snapshot.strings->text(operation.name)) : operation.numbered;
   if (operation.times > 1) return text + fmt::format(" × {}", operation.times);
@@ -203,7 +223,7 @@ std::string operation_text(const LoopOperation& operation, const Snapshot& snaps
   return text;
 }
 
-Listing loops_listing(const IterationList& list, const Snapshot& snapshot) {
+Listing loops_listing(const analysis::IterationList& list, const Snapshot& snapshot) {
   Listing listing = listing_of_loops(
       loop_columns(false),
       {{"iterations", "Iterations", "", "How many, whole ones"},
@@ -231,8 +251,8 @@ Listing loops_listing(const IterationList& list, const Snapshot& snapshot) {
   return listing;
 }
 
-Listing iterations_listing(const IterationList& list, const Snapshot& snapshot, std::optional<std::size_t> loop,
-                           std::size_t most) {
+Listing iterations_listing(const analysis::IterationList& list, const Snapshot& snapshot,
+                           std::optional<std::size_t> loop, std::size_t most) {
   Listing listing = listing_of_loops(
       loop_columns(loop.has_value()),
       {{"number", "Iteration", "", "From 1; a click selects its time"},
@@ -258,7 +278,8 @@ Listing iterations_listing(const IterationList& list, const Snapshot& snapshot, 
   return listing;
 }
 
-Listing iteration_body_listing(const IterationList& list, const Snapshot& snapshot, std::optional<std::size_t> loop) {
+Listing iteration_body_listing(const analysis::IterationList& list, const Snapshot& snapshot,
+                               std::optional<std::size_t> loop) {
   Listing listing = listing_of_loops(
       loop_columns(loop.has_value()),
       {{"operation", "Operation", "", "In the order of the body; (2): the second of its name", {.names = true}},
@@ -303,7 +324,8 @@ Result<Listing> list_iteration_body(const QueryContext& query, const ListingRequ
   return listing;
 }
 
-Listing regions_listing(const RegionList& list, const std::vector<const NamedRegion*>& chosen, std::string_view kind) {
+Listing regions_listing(const analysis::RegionList& list, const Snapshot& snapshot,
+                        const std::vector<const analysis::NamedRegion*>& chosen, std::string_view kind) {
   Listing listing({{"name", "Region", "", "A click selects its events", {.names = true}},
                    {"count", "Count", "", "How often"},
                    {"total_ns", "Total", "ns", "Added up; of regions that overlap in both"},
@@ -318,13 +340,13 @@ Listing regions_listing(const RegionList& list, const std::vector<const NamedReg
                    {"longest_ts_ns", "Longest at", "ns", "When the longest begins", {.aside = true}},
                    {"kind", "By", "", "What tells it: as --by has it", {.aside = true}}});
   const double first = chosen.empty() ? 0 : chosen.front()->duration_ns.median;
-  for (const NamedRegion* each : chosen) {
-    const FoldedValues& values = each->duration_ns;
+  for (const analysis::NamedRegion* each : chosen) {
+    const analysis::FoldedValues& values = each->duration_ns;
     listing.add({each->name, count_cell(values.count), each->total_ns, whole_cell(values.median),
                  first > 0 ? SqlValue(std::round(values.median / first * 1e4) / 1e4) : SqlValue(),
                  whole_cell(values.p10), whole_cell(values.p90), whole_cell(values.min), whole_cell(values.max),
                  count_cell(values.outliers), each->first.length_ns(), each->longest.begin_ns, std::string(kind)},
-                region_filter(*each));
+                region_filter(*each, snapshot));
   }
   if (list.left_out > 0)
     listing.note = fmt::format("{} names of the least time are left out", format_count(list.left_out));
@@ -332,10 +354,12 @@ Listing regions_listing(const RegionList& list, const std::vector<const NamedReg
 }
 
 Result<Listing> list_regions(const QueryContext& query, const ListingRequest& request) {
-  const std::string by = request.by.empty() ? "annotation" : request.by.front();
-  if (by == kEveryKind) {
-    Listing all = regions_listing({}, {}, "");
-    for (const char* kind : {"collective", "layer", "annotation", IterationQuestion::kMarkers}) {
+  std::vector<std::string> by = request.by;
+  if (by.empty()) by.emplace_back("annotation");
+  const Snapshot& snapshot = *query.snapshot;
+  if (by.front() == kEveryKind) {
+    Listing all = regions_listing({}, snapshot, {}, "");
+    for (const char* kind : {"collective", "layer", "annotation", analysis::IterationQuestion::kMarkers}) {
       auto of_kind = list_regions(query, {.filter = request.filter, .by = {kind}});
       if (!of_kind) return of_kind;
       std::move(of_kind->rows.cells.begin(), of_kind->rows.cells.end(), std::back_inserter(all.rows.cells));
@@ -343,13 +367,15 @@ Result<Listing> list_regions(const QueryContext& query, const ListingRequest& re
     }
     return all;
   }
-  if (request.by.size() > kMostCompared + 1)
+  std::size_t depth = 0;  // --by layer,2
+  if (by.front() == "layer" && by.size() > 1 && read_number(by[1], depth)) by.erase(by.begin() + 1);
+  if (by.size() > kMostCompared + 1)
     return Error{"--by: up to three regions are compared, such as --by annotation,forward,backward"};
-  const auto found = TRY(find_regions(query, request.filter.range.value_or(TimeRange{}), by));
-  const auto chosen = TRY(chosen_regions(*found, request.by));
-  Listing listing = regions_listing(*found, chosen, by);
-  if (chosen.empty()) listing.note = fmt::format("no region by {}", by);
+  const auto found = TRY(analysis::find_regions(query, request.filter.range.value_or(TimeRange{}), by.front(), depth));
+  const auto chosen = TRY(chosen_regions(*found, by));
+  Listing listing = regions_listing(*found, snapshot, chosen, by.front());
+  if (chosen.empty()) listing.note = fmt::format("no region by {}", by.front());
   return listing;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::listing

@@ -3,17 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/base/format.h"
 #include "core/base/text.h"
 #include "core/listing/terms.h"
 #include "core/names/short_names.h"
 
-namespace accelscope {
+namespace accelscope::listing {
 namespace {
 
-std::vector<ListingColumn> layer_columns(const Hierarchy& tree) {
+std::vector<ListingColumn> layer_columns(const analysis::Hierarchy& tree) {
   const std::string level(tree.kind == nullptr ? "Path" : tree.kind->level);
   std::vector<ListingColumn> columns = {
       {"path", level, "", "From the outermost level on"},
@@ -40,8 +39,8 @@ std::vector<ListingColumn> layer_columns(const Hierarchy& tree) {
   return columns;
 }
 
-std::vector<SqlValue> layer_cells(const Hierarchy& tree, std::size_t at) {
-  const HierarchyNode& node = tree.nodes[at];
+std::vector<SqlValue> layer_cells(const analysis::Hierarchy& tree, std::size_t at) {
+  const analysis::HierarchyNode& node = tree.nodes[at];
   std::vector<SqlValue> cells = {tree.path(at),
                                  std::int64_t{node.depth},
                                  count_cell(node.totals.events),
@@ -63,44 +62,63 @@ std::vector<SqlValue> layer_cells(const Hierarchy& tree, std::size_t at) {
 
 EventFilter of_search(std::string search) { return {.range = {}, .tracks = {}, .terms = {{std::move(search), false}}}; }
 
-NodeTarget longest_event(const HierarchyNode& node) {
+NodeTarget longest_event(const analysis::HierarchyNode& node) {
   if (node.totals.longest == kNoEvent) return {};
   return {node.totals.longest, node.totals.events == 1 ? "" : "Selects the longest of its events"};
 }
 
-// The column that all schemas of the session have such paths in; nothing where they call it differently.
-std::optional<std::string> column_of_paths(const Snapshot& snapshot, const PathKind& kind) {
+// The column that all events of the session have such paths in; nothing where they call it differently.
+std::optional<std::string> column_of_paths(const Snapshot& snapshot, const analysis::PathKind& kind) {
   std::optional<std::string> column;
-  for (const auto& schema : snapshot.schemas) {
-    const auto found = path_column(kind, *schema);
+  const Schema* last = nullptr;
+  for (const LaneSnapshot& lane : snapshot.lanes) {
+    if (lane.event_count == 0 || lane.schema.get() == last) continue;
+    last = lane.schema.get();
+    const auto found = analysis::path_column(kind, *last);
     if (!found) continue;
-    if (column && *column != schema->columns[*found].name) return std::nullopt;
-    column = schema->columns[*found].name;
+    if (column && *column != last->columns[*found].name) return std::nullopt;
+    column = last->columns[*found].name;
   }
   return column;
 }
 
 // A function is all of its lines; nothing where they are not in the tree, or too many to be named.
-std::optional<std::string> search_of_lines_below(std::string_view column, const Hierarchy& tree, std::size_t at) {
+std::optional<std::string> search_of_lines_below(std::string_view column, const analysis::Hierarchy& tree,
+                                                 std::size_t at) {
   constexpr std::size_t kMostLines = 200;
-  const HierarchyNode& node = tree.nodes[at];
+  const analysis::HierarchyNode& node = tree.nodes[at];
   if (node.child_count == 0 || node.child_count > kMostLines) return std::nullopt;
   std::vector<std::string_view> lines;
   for (std::uint32_t i = 0; i < node.child_count; ++i) lines.push_back(tree.text(node.first_child + i));
   return one_of_term(column, lines);
 }
 
+// Of a level of the compiler: all that is named from the outermost level to it. Nothing where it has no name itself.
+std::optional<std::string> search_of_levels(const analysis::Hierarchy& tree, std::size_t at) {
+  const analysis::PathKind& kind = *tree.kind;
+  if (tree.text(at) == kind.missing) return std::nullopt;
+  std::string search;
+  for (std::size_t node = at; node != 0; node = tree.nodes[node].parent) {
+    const std::size_t depth = tree.nodes[node].depth;
+    const std::string_view column = depth <= kind.columns.size() ? kind.columns[depth - 1] : "name";
+    if (tree.text(node) == kind.missing) continue;
+    search = search_of_text(column, tree.text(node)) + (search.empty() ? "" : " ") + search;
+  }
+  return search;
+}
+
 // The search for a level that is the value of a column, or the part of it up to there.
-std::optional<std::string> search_of_level(const Snapshot& snapshot, const Hierarchy& tree, std::size_t at) {
-  const PathKind& kind = *tree.kind;
+std::optional<std::string> search_of_level(const Snapshot& snapshot, const analysis::Hierarchy& tree, std::size_t at) {
+  const analysis::PathKind& kind = *tree.kind;
   if (kind.role == Role::layer) return search_of_layers_below(snapshot, tree.path(at));
+  if (kind.split == analysis::PathSplit::levels) return search_of_levels(tree, at);
   const std::string& text = tree.text(at);
-  if (kind.split == PathSplit::line && tree.nodes[at].depth > 1) return search_of_line(text);
+  if (kind.split == analysis::PathSplit::line && tree.nodes[at].depth > 1) return search_of_line(text);
   const auto column = column_of_paths(snapshot, kind);
   if (!column) return std::nullopt;
-  if (kind.split == PathSplit::whole) return search_of_text(*column, text);
-  if (kind.split == PathSplit::line) return beginning_term(*column, text + ":");
-  if (kind.split == PathSplit::function) return search_of_lines_below(*column, tree, at);
+  if (kind.split == analysis::PathSplit::whole) return search_of_text(*column, text);
+  if (kind.split == analysis::PathSplit::line) return beginning_term(*column, text + ":");
+  if (kind.split == analysis::PathSplit::function) return search_of_lines_below(*column, tree, at);
   // A recorded stack has its outermost frame last.
   std::vector<std::string_view> frames;
   for (std::size_t node = at; node != 0; node = tree.nodes[node].parent) frames.push_back(tree.text(node));
@@ -108,9 +126,9 @@ std::optional<std::string> search_of_level(const Snapshot& snapshot, const Hiera
 }
 
 // Calls of one name, as far as tracks and time tell them from others of the name.
-NodeTarget calls_of_node(const Snapshot& snapshot, const Hierarchy& tree, const std::vector<NameUse>& names,
+NodeTarget calls_of_node(const Snapshot& snapshot, const analysis::Hierarchy& tree, const std::vector<NameUse>& names,
                          std::size_t at) {
-  const HierarchyNode& node = tree.nodes[at];
+  const analysis::HierarchyNode& node = tree.nodes[at];
   std::uint64_t own = node.totals.events;
   bool longest_is_own = true;
   for (std::uint32_t i = node.first_child; i < node.first_child + node.child_count; ++i) {
@@ -135,19 +153,19 @@ NodeTarget calls_of_node(const Snapshot& snapshot, const Hierarchy& tree, const 
 }
 
 // What of transfers is charged to the instruction that set them off.
-std::string borrowing_note(const Hierarchy& tree) {
+std::string borrowing_note(const analysis::Hierarchy& tree) {
   std::vector<std::string> units;
   std::uint64_t events = 0;
   for (std::size_t unit = 0; unit < tree.units.size(); ++unit) {
     if ((tree.borrowing >> unit & 1U) == 0) continue;
-    units.push_back(tree.units[unit].name);
+    units.push_back(tree.units[unit].name == "Other" ? "other" : tree.units[unit].name);
     events += tree.unit_events[unit];
   }
   return fmt::format("{} of {} {} events of the session are charged to what set them off", format_count(events),
                      format_count(tree.borrowing_events), fmt::join(units, ", "));
 }
 
-bool has_borrowed(const Hierarchy& tree, std::size_t at) {
+bool has_borrowed(const analysis::Hierarchy& tree, std::size_t at) {
   for (std::size_t unit = 0; unit < tree.units.size(); ++unit) {
     if ((tree.borrowing >> unit & 1U) != 0 && tree.unit_events[at * tree.units.size() + unit] > 0) return true;
   }
@@ -156,18 +174,17 @@ bool has_borrowed(const Hierarchy& tree, std::size_t at) {
 
 }  // namespace
 
-Result<HierarchyQuestion> hierarchy_question(const std::vector<std::string>& by) {
-  HierarchyQuestion question;
+Result<analysis::HierarchyQuestion> hierarchy_question(const std::vector<std::string>& by) {
+  analysis::HierarchyQuestion question;
   for (const std::string& word : by) {
     std::size_t depth = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), depth);
-    if (error == std::errc() && end == word.data() + word.size() && depth > 0) {
-      question.depth = std::min(depth, HierarchyQuestion::kMostDepth);
-    } else if (find_path_kind(word) != nullptr && question.kind.empty()) {
+    if (read_number(word, depth) && depth > 0) {
+      question.depth = std::min(depth, analysis::HierarchyQuestion::kMostDepth);
+    } else if (analysis::find_path_kind(word) != nullptr && question.kind.empty()) {
       question.kind = word;
     } else {
       std::vector<std::string_view> names;
-      for (const PathKind& kind : path_kinds()) names.push_back(kind.name);
+      for (const analysis::PathKind& kind : analysis::path_kinds()) names.push_back(kind.name);
       return Error{
           fmt::format("{}: layers are grouped by one of {}, and a depth from 1", word, fmt::join(names, ", "))};
     }
@@ -175,7 +192,7 @@ Result<HierarchyQuestion> hierarchy_question(const std::vector<std::string>& by)
   return question;
 }
 
-std::vector<NameUse> name_uses(const Hierarchy& tree) {
+std::vector<NameUse> name_uses(const analysis::Hierarchy& tree) {
   if (tree.kind == nullptr || !tree.kind->is_nested()) return {};
   std::vector<NameUse> uses(tree.nodes.size(), NameUse::alone);
   std::vector<std::uint32_t> order;
@@ -200,9 +217,9 @@ std::vector<NameUse> name_uses(const Hierarchy& tree) {
   return uses;
 }
 
-NodeTarget target_of_node(const Snapshot& snapshot, const Hierarchy& tree, const std::vector<NameUse>& names,
+NodeTarget target_of_node(const Snapshot& snapshot, const analysis::Hierarchy& tree, const std::vector<NameUse>& names,
                           std::size_t at) {
-  const HierarchyNode& node = tree.nodes[at];
+  const analysis::HierarchyNode& node = tree.nodes[at];
   if (at == 0 || tree.kind == nullptr || node.missing) return longest_event(node);
   if (tree.kind->is_nested()) return calls_of_node(snapshot, tree, names, at);
   if (node.detail) {
@@ -214,10 +231,10 @@ NodeTarget target_of_node(const Snapshot& snapshot, const Hierarchy& tree, const
     return filter == nullptr ? NodeTarget{line, beyond}
                              : NodeTarget{both(*filter, line), ""};  // nothing that borrows has lines
   }
-  if (tree.kind->source == PathSource::unit) {
+  if (tree.kind->source == analysis::PathSource::unit) {
     EventFilter filter;
     const std::string& unit = tree.text(node.depth == 1 ? at : node.parent);
-    for (const HierarchyUnit& each : tree.units) {
+    for (const analysis::HierarchyUnit& each : tree.units) {
       if (each.name == unit) filter.tracks = each.tracks;
     }
     if (node.depth > 1) filter.terms.push_back({search_of_text("name", tree.text(at)), false});
@@ -229,14 +246,35 @@ NodeTarget target_of_node(const Snapshot& snapshot, const Hierarchy& tree, const
           has_borrowed(tree, at) ? "Selects what names it itself: transfers that it set off do not" : ""};
 }
 
+std::optional<EventFilter> filter_of_nodes(const Snapshot& snapshot, const analysis::Hierarchy& tree,
+                                           std::span<const std::uint32_t> nodes) {
+  if (tree.kind == nullptr || nodes.empty()) return std::nullopt;
+  const analysis::PathKind& kind = *tree.kind;
+  const bool is_layer = kind.role == Role::layer, has_levels = kind.split == analysis::PathSplit::levels;
+  if (!is_layer && !has_levels && kind.split != analysis::PathSplit::whole) return std::nullopt;
+  const std::size_t depth = tree.nodes[nodes.front()].depth;
+  std::vector<std::string> texts;
+  for (const std::uint32_t each : nodes) {
+    const analysis::HierarchyNode& node = tree.nodes[each];
+    if (each == 0 || node.missing || node.detail || (!is_layer && node.depth != depth)) return std::nullopt;
+    if (has_levels && tree.text(each) == kind.missing) return std::nullopt;
+    texts.push_back(is_layer ? tree.path(each) : tree.text(each));
+  }
+  if (is_layer) return of_search(search_of_any_layer(texts));
+  if (has_levels)
+    return of_search(search_of_texts(depth <= kind.columns.size() ? kind.columns[depth - 1] : "name", texts));
+  const auto column = column_of_paths(snapshot, kind);
+  return column ? std::optional(of_search(search_of_texts(*column, texts))) : std::nullopt;
+}
+
 Result<Listing> list_layers(const QueryContext& query, const ListingRequest& request) {
   const auto question = TRY(hierarchy_question(request.by));
-  const auto tree = TRY(session_hierarchy(query, question, request.filter.range.value_or(TimeRange{})));
+  const auto tree = TRY(analysis::session_hierarchy(query, question, request.filter.range.value_or(TimeRange{})));
   const std::vector<NameUse> names = name_uses(*tree);
   Listing listing(layer_columns(*tree));
   // As the tree is read: below each node what it consists of.
   std::vector<std::uint32_t> open;
-  const auto push_children = [&](const HierarchyNode& node) {
+  const auto push_children = [&](const analysis::HierarchyNode& node) {
     for (std::uint32_t i = node.child_count; i-- > 0;) open.push_back(node.first_child + i);
   };
   push_children(tree->nodes[0]);
@@ -250,11 +288,12 @@ Result<Listing> list_layers(const QueryContext& query, const ListingRequest& req
   return listing;
 }
 
-std::string hierarchy_note(const Hierarchy& tree, const HierarchyQuestion& question) {
+std::string hierarchy_note(const analysis::Hierarchy& tree, const analysis::HierarchyQuestion& question) {
   std::vector<std::string> parts;
   if (tree.kind == nullptr) {
     // Who asked for no kind is not told how to record one that is not of this session.
-    const PathKind* wanted = question.kind.empty() ? &path_kinds().back() : find_path_kind(question.kind);
+    const analysis::PathKind* wanted =
+        question.kind.empty() ? &analysis::path_kinds().back() : analysis::find_path_kind(question.kind);
     return std::string(wanted->empty_advice);
   }
   if (!tree.without.empty()) {
@@ -266,8 +305,9 @@ std::string hierarchy_note(const Hierarchy& tree, const HierarchyQuestion& quest
   if (tree.cut_events > 0)
     parts.push_back(fmt::format("{} events lie deeper and are counted above", format_count(tree.cut_events)));
   if (tree.is_full)
-    parts.push_back(fmt::format("of more than {} paths the rest is counted above", format_count(PathTree::kMostNodes)));
+    parts.push_back(
+        fmt::format("of more than {} paths the rest is counted above", format_count(analysis::PathTree::kMostNodes)));
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::listing

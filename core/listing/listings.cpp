@@ -8,7 +8,7 @@
 #include "core/listing/iterations.h"
 #include "core/listing/statistics.h"
 
-namespace accelscope {
+namespace accelscope::listing {
 namespace {
 
 constexpr std::array kListings = std::to_array<ListingKind>({
@@ -60,6 +60,10 @@ constexpr std::array kListings = std::to_array<ListingKind>({
      "What every wait was for: cause, semaphore and who ended it",
      list_waits,
      {.table = "wait", .key = "event_id", .rows = 10'000}},
+    {"dependency-chain",
+     "What an event had to wait for step by step, and what then waited for it; --by ID of the event",
+     list_dependency_chain,
+     {.takes_by = true}},
     {"wait-causes", "Waits added up by --by cause, signaller or line", list_wait_causes, {.takes_by = true}},
     {"errors", "Of every reported error what ran around it on each engine, queue and stream", list_errors},
     {"incidents", "Errors, throttling and warnings that have a time", list_incidents},
@@ -76,8 +80,8 @@ constexpr std::array kListings = std::to_array<ListingKind>({
      list_iteration_body,
      {.takes_by = true, .table = "loop_operation", .rows = 1'000}},
     {"regions",
-     "Lengths by --by collective, layer, annotation, marker or NAME; up to three of its names behind it are "
-     "compared",
+     "Lengths by --by collective, layer, layer,DEPTH, function, annotation, marker or NAME; up to three of its names "
+     "behind it are compared",
      list_regions,
      {.takes_by = true, .has_markers = true, .table = "named_region", .by = "*"}},
     {"instructions",
@@ -149,4 +153,4 @@ const std::vector<std::vector<ListingColumn>>& listing_columns() {
   return all;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::listing

@@ -8,7 +8,7 @@
 
 #include "core/listing/base/listing.h"
 
-namespace accelscope {
+namespace accelscope::listing {
 
 [[nodiscard]] std::span<const ListingKind> listing_kinds() noexcept;
 [[nodiscard]] const ListingKind* find_listing(std::string_view name) noexcept;  // null: none of this name
@@ -16,4 +16,4 @@ namespace accelscope {
 // Those that it always has, in the order of listing_kinds(): as of a session without events.
 [[nodiscard]] const std::vector<std::vector<ListingColumn>>& listing_columns();
 
-}  // namespace accelscope
+}  // namespace accelscope::listing

@@ -8,18 +8,18 @@
 #include "core/analysis/memory/segments.h"
 #include "core/base/format.h"
 
-namespace accelscope {
+namespace accelscope::listing {
 namespace {
 
 struct GroupingRow {
   std::string_view name;
-  UsageGrouping grouping;
+  analysis::UsageGrouping grouping;
 };
 constexpr GroupingRow kAliveGroupings[] = {
-    {"tensor", UsageGrouping::tensor},
-    {"size", UsageGrouping::size_class},
-    {"line", UsageGrouping::site},
-    {"stack", UsageGrouping::stack},
+    {"tensor", analysis::UsageGrouping::tensor},
+    {"size", analysis::UsageGrouping::size_class},
+    {"line", analysis::UsageGrouping::site},
+    {"stack", analysis::UsageGrouping::stack},
 };
 
 [[nodiscard]] std::int64_t instant_of(const QueryContext& query, const ListingRequest& request) {
@@ -29,7 +29,7 @@ constexpr GroupingRow kAliveGroupings[] = {
 }  // namespace
 
 Result<Listing> list_segments(const QueryContext& query, const ListingRequest& request) {
-  const auto usage = TRY(memory_usage(query));
+  const auto usage = TRY(analysis::memory_usage(query));
   const std::int64_t ns = instant_of(query, request);
   Listing listing({{"pool", "Memory", "", "Whose allocations lie in it"},
                    {"address", "Segment", "", "Where it begins"},
@@ -44,15 +44,15 @@ Result<Listing> list_segments(const QueryContext& query, const ListingRequest& r
                     "1 - largest free / free: 0 where all that is free lies together",
                     {.bar = true}},
                    {"blocks", "Blocks", "", "In use"}});
-  SegmentMap all;
+  analysis::SegmentMap all;
   for (std::uint32_t pool = 0; pool < usage->pools.size(); ++pool) {
-    const SegmentMap map = segments_at(*usage, pool, ns);
-    for (const MemorySegment& segment : map.segments) {
+    const analysis::SegmentMap map = analysis::segments_at(*usage, pool, ns);
+    for (const analysis::MemorySegment& segment : map.segments) {
       ListingTarget target;
       if (segment.event != kNoEvent) target = segment.event;
       listing.add({usage->pools[pool].name, fmt::format("0x{:X}", segment.address), count_cell(segment.bytes),
                    count_cell(segment.used), count_cell(segment.requested), count_cell(segment.free()),
-                   count_cell(segment.largest_free), fragmentation(segment.free(), segment.largest_free),
+                   count_cell(segment.largest_free), analysis::fragmentation(segment.free(), segment.largest_free),
                    static_cast<std::int64_t>(segment.allocations.size())},
                   target);
     }
@@ -63,11 +63,9 @@ Result<Listing> list_segments(const QueryContext& query, const ListingRequest& r
     all.held = all.held || map.held;
   }
   if (all.bytes == 0) return listing;
-  listing.note =
-      fmt::format("at {}: {} held, {} in use, {} free in segments, {} lost to rounding", format_time_exact(ns),
-                  format_bytes(static_cast<double>(all.bytes)), format_bytes(static_cast<double>(all.used)),
-                  format_bytes(static_cast<double>(all.bytes - all.used)),
-                  format_bytes(static_cast<double>(all.used - all.requested)));
+  listing.note = fmt::format("at {}: {} held, {} in use, {} free in segments, {} lost to rounding",
+                             format_time_exact(ns), format_bytes(all.bytes), format_bytes(all.used),
+                             format_bytes(all.bytes - all.used), format_bytes(all.used - all.requested));
   if (!all.held) listing.note += "; nobody tells what is held: these are the addresses that were ever in use";
   return listing;
 }
@@ -79,8 +77,8 @@ Result<Listing> list_alive(const QueryContext& query, const ListingRequest& requ
   if (known == std::end(kAliveGroupings)) {
     return Error{fmt::format("--by {}: allocations are grouped by tensor, size, line or stack", by)};
   }
-  const auto made = TRY(memory_usage(query));
-  const MemoryUsage& usage = *made;
+  const auto made = TRY(analysis::memory_usage(query));
+  const analysis::MemoryUsage& usage = *made;
   const std::int64_t ns = instant_of(query, request);
   Listing listing({{"pool", "Memory", "", ""},
                    {"name", "What", "", "By what --by says"},
@@ -98,7 +96,7 @@ Result<Listing> list_alive(const QueryContext& query, const ListingRequest& requ
     std::map<std::uint32_t, Group> groups;
     std::uint64_t whole = 0;
     for (const std::uint32_t index : usage.alive_at(pool, ns)) {  // the largest first
-      const Allocation& allocation = usage.allocations[index];
+      const analysis::Allocation& allocation = usage.allocations[index];
       if (query.mask && !query.mask->passes(*query.snapshot, allocation.event)) continue;
       Group& group = groups[usage.group_of(allocation, known->grouping)];
       ++group.count;
@@ -122,4 +120,4 @@ Result<Listing> list_alive(const QueryContext& query, const ListingRequest& requ
   return listing;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::listing

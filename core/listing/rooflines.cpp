@@ -9,14 +9,16 @@
 #include "core/base/format.h"
 #include "core/listing/terms.h"
 
-namespace accelscope {
+namespace accelscope::listing {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, RoofGrouping>, 3> kGroupings = {
-    {{"name", RoofGrouping::name}, {"layer", RoofGrouping::layer}, {"line", RoofGrouping::line}}};
+constexpr std::array<std::pair<std::string_view, analysis::RoofGrouping>, 3> kGroupings = {
+    {{"name", analysis::RoofGrouping::name},
+     {"layer", analysis::RoofGrouping::layer},
+     {"line", analysis::RoofGrouping::line}}};
 
-[[nodiscard]] Result<RoofGrouping> grouping_of(const Snapshot& snapshot, const std::vector<std::string>& by) {
-  if (by.empty()) return usual_grouping(snapshot);
+[[nodiscard]] Result<analysis::RoofGrouping> grouping_of(const Snapshot& snapshot, const std::vector<std::string>& by) {
+  if (by.empty()) return analysis::usual_grouping(snapshot);
   const auto found =
       std::find_if(kGroupings.begin(), kGroupings.end(), [&](const auto& each) { return each.first == by.front(); });
   if (by.size() > 1 || found == kGroupings.end())
@@ -24,12 +26,12 @@ constexpr std::array<std::pair<std::string_view, RoofGrouping>, 3> kGroupings = 
   return found->second;
 }
 
-[[nodiscard]] std::string_view origin_text(PeakOrigin origin) noexcept {
+[[nodiscard]] std::string_view origin_text(analysis::PeakOrigin origin) noexcept {
   constexpr std::array<std::string_view, 4> kTexts = {"", "profile", "table", "entered"};
   return kTexts[static_cast<std::size_t>(origin)];
 }
 
-void add_level_path(Listing& listing, const DeviceLevels& levels, const LevelPath& path) {
+void add_level_path(Listing& listing, const analysis::DeviceLevels& levels, const analysis::LevelPath& path) {
   const auto busy = known_cell(path.busy_ns);
   const bool has_busy = path.busy_ns && *path.busy_ns > 0;
   listing.add({levels.device, fmt::format("{} to {}", path.from, path.to), path.bytes, busy, known_cell(path.bandwidth),
@@ -38,22 +40,24 @@ void add_level_path(Listing& listing, const DeviceLevels& levels, const LevelPat
                std::string(path.limiting ? "yes" : ""), path.limiting ? levels.reason : std::string()});
 }
 
-void add_compute(Listing& listing, const DeviceLevels& levels) {
-  const Peak* compute = levels.peaks.best_compute();
+void add_compute(Listing& listing, const analysis::DeviceLevels& levels) {
+  const analysis::Peak* compute = levels.peaks.best_compute();
   if (levels.flops <= 0) return;
   const auto active = static_cast<double>(levels.active_ns);
-  const std::optional<double> peak = compute == nullptr ? std::nullopt : compute->value;
+  const double* peak = compute != nullptr && compute->value ? &*compute->value : nullptr;
   listing.add({levels.device, compute == nullptr ? std::string("Compute") : compute->title, SqlValue(),
                levels.active_ns, SqlValue(), SqlValue(), SqlValue(),
-               active > 0 ? SqlValue(levels.flops / active * 1e9) : SqlValue(), known_cell(peak),
-               known_cell(levels.compute_share), peak ? SqlValue(levels.flops / *peak * 1e9) : SqlValue(),
+               active > 0 ? SqlValue(levels.flops / active * 1e9) : SqlValue(),
+               peak != nullptr ? SqlValue(*peak) : SqlValue(), known_cell(levels.compute_share),
+               peak != nullptr ? SqlValue(levels.flops / *peak * 1e9) : SqlValue(),
                std::string(levels.compute_limits ? "yes" : ""), levels.compute_limits ? levels.reason : std::string()});
 }
 
 // Within the range and before the first device: nothing that anybody would want to add up.
-[[nodiscard]] std::string unplaced_text(const Roofline& line) {
-  const Roofline::Unplaced rest = line.unplaced(0);
+[[nodiscard]] std::string unplaced_text(const analysis::Roofline& line) {
+  const analysis::Roofline::Unplaced rest = line.unplaced(0);
   std::vector<std::string> parts;
+  if (line.is_sampled) parts.push_back("operations and bytes of kernels are sampled, and shared out by time");
   if (rest.without_flops > 0)
     parts.push_back(
         fmt::format("{} without operations, such as {}", format_count(rest.without_flops), rest.flops_example));
@@ -73,20 +77,20 @@ void add_note(std::string& note, const std::string& text) {
 
 }  // namespace
 
-EventFilter events_of_point(const Snapshot& snapshot, RoofGrouping grouping, const RoofPoint& point,
+EventFilter events_of_point(const Snapshot& snapshot, analysis::RoofGrouping grouping, const analysis::RoofPoint& point,
                             const EventFilter& within) {
   EventFilter events = within;
   std::string search;
-  if (grouping == RoofGrouping::name) search = search_of_name(snapshot, {.text = point.text, .kind = {}}, {});
-  if (grouping == RoofGrouping::line) search = search_of_line(point.text);
-  if (grouping == RoofGrouping::layer)
+  if (grouping == analysis::RoofGrouping::name) search = search_of_name(snapshot, {.text = point.text, .kind = {}}, {});
+  if (grouping == analysis::RoofGrouping::line) search = search_of_line(point.text);
+  if (grouping == analysis::RoofGrouping::layer)
     search = search_of_layer(snapshot, point.text).value_or("layer=\"" + point.text + "\"");
   events.terms.push_back({search, false});
   return events;
 }
 
 Result<Listing> list_memory_levels(const QueryContext& query, const ListingRequest& request) {
-  const auto found = TRY(memory_levels(query, request.filter.range.value_or(TimeRange{}), request.peaks));
+  const auto found = TRY(analysis::memory_levels(query, request.filter.range.value_or(TimeRange{}), request.peaks));
   Listing listing(
       {{"device", "Device", "", ""},
        {"path", "Path", "", "From one memory or engine to another; the last row of a device is compute"},
@@ -101,11 +105,12 @@ Result<Listing> list_memory_levels(const QueryContext& query, const ListingReque
        {"ideal_ns", "Ideal", "ns", "How long it would take at its peak"},
        {"limiting", "Limits", "", "It bounds the work"},
        {"reason", "Reason", "", ""}});
-  for (const DeviceLevels& levels : found->devices) {
-    for (const LevelPath& path : levels.paths) add_level_path(listing, levels, path);
+  for (const analysis::DeviceLevels& levels : found->devices) {
+    for (const analysis::LevelPath& path : levels.paths) add_level_path(listing, levels, path);
     add_compute(listing, levels);
-    const bool any_limit = levels.compute_limits || std::any_of(levels.paths.begin(), levels.paths.end(),
-                                                                [](const LevelPath& path) { return path.limiting; });
+    const bool any_limit =
+        levels.compute_limits || std::any_of(levels.paths.begin(), levels.paths.end(),
+                                             [](const analysis::LevelPath& path) { return path.limiting; });
     if (!any_limit && !levels.reason.empty()) add_note(listing.note, levels.device + ": " + levels.reason);
     if (!levels.note.empty()) add_note(listing.note, levels.device + ": " + levels.note);
   }
@@ -116,25 +121,26 @@ Result<Listing> list_memory_levels(const QueryContext& query, const ListingReque
 Result<Listing> list_roofline(const QueryContext& query, const ListingRequest& request) {
   const auto grouping = TRY(grouping_of(*query.snapshot, request.by));
   const TimeRange range = request.filter.range.value_or(TimeRange{});
-  const auto found = TRY(device_rooflines(query, range, grouping));
-  Listing listing({{"device", "Device", "", ""},
-                   {"name", "Name", "", "The name, layer or source line", {.names = grouping == RoofGrouping::name}},
-                   {"memory", "Bytes of", "", "Whose bytes the intensity is of"},
-                   {"count", "Events", "", ""},
-                   {"busy_ns", "Busy", "ns", "Time in which at least one of its events is under way"},
-                   {"flops", "Operations", "FLOP", ""},
-                   {"bytes", "Bytes", "B", "From and to the memory"},
-                   {"intensity", "Intensity", "FLOP/B", "Operations over bytes"},
-                   {"rate", "Achieved", "FLOP/s", "Operations over busy time"},
-                   {"roof", "Roof here", "FLOP/s", "What the device allows at this intensity"},
-                   {"share", "Of its roof", "share", "Achieved over roof"}});
-  for (const Roofline& line : found->devices) {
-    const PeakList peaks = peaks_of_device(*query.snapshot, line.device, request.peaks);
+  const auto found = TRY(analysis::device_rooflines(query, range, grouping));
+  Listing listing(
+      {{"device", "Device", "", ""},
+       {"name", "Name", "", "The name, layer or source line", {.names = grouping == analysis::RoofGrouping::name}},
+       {"memory", "Bytes of", "", "Whose bytes the intensity is of"},
+       {"count", "Events", "", ""},
+       {"busy_ns", "Busy", "ns", "Time in which at least one of its events is under way"},
+       {"flops", "Operations", "FLOP", ""},
+       {"bytes", "Bytes", "B", "From and to the memory"},
+       {"intensity", "Intensity", "FLOP/B", "Operations over bytes"},
+       {"rate", "Achieved", "FLOP/s", "Operations over busy time"},
+       {"roof", "Roof here", "FLOP/s", "What the device allows at this intensity"},
+       {"share", "Of its roof", "share", "Achieved over roof"}});
+  for (const analysis::Roofline& line : found->devices) {
+    const analysis::PeakList peaks = analysis::peaks_of_device(*query.snapshot, line.device, request.peaks);
     for (std::size_t memory = 0; memory < line.memories.size(); ++memory) {
-      const auto ceilings = roof_ceilings(peaks, line.memories[memory], {});
-      for (const RoofPoint& point : line.points) {
+      const auto ceilings = analysis::roof_ceilings(peaks, line.memories[memory], {});
+      for (const analysis::RoofPoint& point : line.points) {
         if (!point.is_placed(memory)) continue;
-        const auto roof = roof_at(ceilings, point.intensity(memory));
+        const auto roof = analysis::roof_at(ceilings, point.intensity(memory));
         listing.add({line.device, point.text, line.memories[memory].name, static_cast<std::int64_t>(point.count),
                      point.busy_ns, point.flops, point.bytes[memory], point.intensity(memory), point.rate(),
                      known_cell(roof), roof ? SqlValue(point.rate() / *roof) : SqlValue()},
@@ -158,16 +164,17 @@ Result<Listing> list_peaks(const QueryContext& query, const ListingRequest& requ
                    {"origin", "From", "", "profile, table or entered"},
                    {"source", "Source", "", ""},
                    {"built_in", "Built in", "", "What it is without what was entered"}});
-  const DeviceLanes lanes(*query.snapshot);
+  const analysis::DeviceLanes lanes(*query.snapshot);
   for (std::size_t device = 0; device < lanes.device_count(); ++device) {
-    const PeakList peaks = peaks_of_device(*query.snapshot, lanes.name(device), request.peaks);
-    for (const Peak& peak : peaks.all) {
-      listing.add({peaks.device, peaks.model, peak.what, peak.title, known_cell(peak.value), std::string(peak.unit),
-                   std::string(origin_text(peak.origin)), peak.source, known_cell(peak.built_in)});
+    const analysis::PeakList peaks = analysis::peaks_of_device(*query.snapshot, lanes.name(device), request.peaks);
+    for (const analysis::Peak& peak : peaks.all) {
+      listing.add({peaks.device, peaks.model, peak.what, peak.title, known_cell(peak.value),
+                   std::string(peak.unit.name()), std::string(origin_text(peak.origin)), peak.source,
+                   known_cell(peak.built_in)});
     }
   }
   if (listing.rows.row_count() == 0) listing.note = "the session has no device that works";
   return listing;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::listing

@@ -11,28 +11,28 @@
 #include "core/base/format.h"
 #include "core/listing/terms.h"
 
-namespace accelscope {
+namespace accelscope::listing {
 namespace {
 
 // One figure of a row, as a column has it.
 struct RowFigure {
   std::string_view name, title, explanation;
-  double ValueFigures::*value;
+  double analysis::ValueFigures::*value;
   bool in_short = false;  // also where two measures stand side by side
 };
 constexpr std::array<RowFigure, 8> kRowFigures = {
-    {{"total", "Total", "Sum over the events; calls within calls count in both", &ValueFigures::total, true},
-     {"mean", "⌀", "Mean", &ValueFigures::mean, true},
-     {"min", "Min", "Least", &ValueFigures::min, true},
-     {"median", "Median", "Half of them are at most this", &ValueFigures::median, true},
-     {"p90", "p90", "Nine of ten are at most this", &ValueFigures::p90},
-     {"p99", "p99", "99 of 100 are at most this", &ValueFigures::p99},
-     {"max", "Max", "Greatest", &ValueFigures::max, true},
-     {"deviation", "Deviation", "Standard deviation about the mean", &ValueFigures::deviation}}};
+    {{"total", "Total", "Sum over the events; calls within calls count in both", &analysis::ValueFigures::total, true},
+     {"mean", "⌀", "Mean", &analysis::ValueFigures::mean, true},
+     {"min", "Min", "Least", &analysis::ValueFigures::min, true},
+     {"median", "Median", "Half of them are at most this", &analysis::ValueFigures::median, true},
+     {"p90", "p90", "Nine of ten are at most this", &analysis::ValueFigures::p90},
+     {"p99", "p99", "99 of 100 are at most this", &analysis::ValueFigures::p99},
+     {"max", "Max", "Greatest", &analysis::ValueFigures::max, true},
+     {"deviation", "Deviation", "Standard deviation about the mean", &analysis::ValueFigures::deviation}}};
 
 // Of names for programs: "total_ns", "mean_bytes".
 std::string unit_suffix(std::string_view unit) {
-  if (unit == "B") return "_bytes";
+  if (unit == Unit::bytes) return "_bytes";
   std::string suffix;
   for (const char c : unit) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -60,8 +60,9 @@ SqlValue key_value(const FieldValue& key) {
   return std::monostate();
 }
 
-const GroupColumn* described_column(const std::vector<GroupColumn>& columns, std::string_view name) {
-  const auto found = std::find_if(columns.begin(), columns.end(), [name](const GroupColumn& column) {
+const analysis::GroupColumn* described_column(const std::vector<analysis::GroupColumn>& columns,
+                                              std::string_view name) {
+  const auto found = std::find_if(columns.begin(), columns.end(), [name](const analysis::GroupColumn& column) {
     return column.name == name ||
            (!column.table.empty() && std::string_view(column.name).substr(column.table.size() + 1) == name);
   });
@@ -80,13 +81,14 @@ struct TableShape {
   bool self = false, also_ns = false;
 };
 
-std::vector<ListingColumn> columns_of(const Snapshot& snapshot, const Statistics& statistics, const TableShape& shape) {
-  const StatisticsQuestion& question = statistics.question;
-  const std::vector<GroupColumn> known = group_columns(snapshot);
+std::vector<ListingColumn> columns_of(const Snapshot& snapshot, const analysis::Statistics& statistics,
+                                      const TableShape& shape) {
+  const analysis::StatisticsQuestion& question = statistics.question;
+  const std::vector<analysis::GroupColumn> known = analysis::group_columns(snapshot);
   std::vector<ListingColumn> columns;
   for (const std::string& by : question.by) {
-    const GroupColumn* column = described_column(known, by);
-    add_column(columns, {std::string(column_name(snapshot, by).column),
+    const analysis::GroupColumn* column = described_column(known, by);
+    add_column(columns, {std::string(analysis::column_name(snapshot, by).column),
                          column == nullptr ? by : column->title,
                          "",
                          column == nullptr ? "" : column->explanation,
@@ -104,7 +106,7 @@ std::vector<ListingColumn> columns_of(const Snapshot& snapshot, const Statistics
   for (const RowFigure& each : kRowFigures) {
     if (shape.also_ns && !each.in_short) continue;
     figure(each, unit, "");
-    if (each.value != &ValueFigures::total) continue;
+    if (each.value != &analysis::ValueFigures::total) continue;
     if (shape.self) add_column(columns, {"self_ns", "Self", "ns", "Without the calls within them, within the range"});
     if (!shape.also_ns) add_column(columns, {"share", "Share", "share", "Of the sum of all totals", {.bar = true}});
   }
@@ -114,13 +116,13 @@ std::vector<ListingColumn> columns_of(const Snapshot& snapshot, const Statistics
   return columns;
 }
 
-const ValueFigures* figures_of(const Statistics& statistics, const std::vector<FieldValue>& keys,
-                               const std::map<std::vector<FieldValue>, std::size_t>& rows) {
+const analysis::ValueFigures* figures_of(const analysis::Statistics& statistics, const std::vector<FieldValue>& keys,
+                                         const std::map<std::vector<FieldValue>, std::size_t>& rows) {
   const auto found = rows.find(keys);
   return found == rows.end() ? nullptr : &statistics.rows[found->second].figures;
 }
 
-std::string note_of(const Statistics& statistics) {
+std::string note_of(const analysis::Statistics& statistics) {
   std::string note;
   if (statistics.has_rest && statistics.counts_all_groups) {
     note = fmt::format("{} groups of the fewest events are added up in the last row",
@@ -132,13 +134,13 @@ std::string note_of(const Statistics& statistics) {
         format_count(statistics.rows.size() - 1));
   }
   const bool rough = std::any_of(statistics.rows.begin(), statistics.rows.end(),
-                                 [](const StatisticsRow& row) { return !row.figures.exact; });
+                                 [](const analysis::StatisticsRow& row) { return !row.figures.exact; });
   if (rough) note += std::string(note.empty() ? "" : "; ") + "quantiles of groups of many events are within 0.4 %";
   return note;
 }
 
 // Whether all lanes tell the key, none of its events.
-bool is_of_lanes(const GroupKeys& keys, std::size_t key) {
+bool is_of_lanes(const analysis::GroupKeys& keys, std::size_t key) {
   return std::all_of(keys.lanes().begin(), keys.lanes().end(), [&](std::uint32_t lane) {
     return keys.of_lane(lane).keys[key].source == ValuePlace::Source::constant;
   });
@@ -166,8 +168,9 @@ std::string key_text(const FieldValue& key) {
 }
 
 std::string column_title(const Snapshot& snapshot, std::string_view column) {
-  for (const std::vector<GroupColumn>& known : {group_columns(snapshot), value_columns(snapshot)}) {
-    if (const GroupColumn* found = described_column(known, column); found != nullptr) return found->title;
+  for (const std::vector<analysis::GroupColumn>& known :
+       {analysis::group_columns(snapshot), analysis::value_columns(snapshot)}) {
+    if (const analysis::GroupColumn* found = described_column(known, column); found != nullptr) return found->title;
   }
   return std::string(column);
 }
@@ -183,7 +186,7 @@ std::vector<StatisticsPreset> statistics_presets(const Snapshot& snapshot) {
        {"zone.zone_name", "zone.pcie_slot", "zone.core_x", "zone.core_y", "zone.risc"},
        "zone.cycles",
        true}};
-  const std::vector<GroupColumn> known = group_columns(snapshot);
+  const std::vector<analysis::GroupColumn> known = analysis::group_columns(snapshot);
   std::erase_if(presets, [&](const StatisticsPreset& preset) {
     return std::any_of(preset.by.begin(), preset.by.end(),
                        [&](const std::string& by) { return described_column(known, by) == nullptr; });
@@ -191,15 +194,15 @@ std::vector<StatisticsPreset> statistics_presets(const Snapshot& snapshot) {
   return presets;
 }
 
-RowFilters::RowFilters(const Snapshot& snapshot, const StatisticsQuestion& question, EventFilter within)
+RowFilters::RowFilters(const Snapshot& snapshot, const analysis::StatisticsQuestion& question, EventFilter within)
     : snapshot_(snapshot), within_(std::move(within)) {
-  const auto found = GroupKeys::find(snapshot, question.filter, question.by, question.value);
+  const auto found = analysis::GroupKeys::find(snapshot, question.filter, question.by, question.value);
   if (!found || (*found)->lanes().empty()) return;
   keys_ = *found;
-  narrows_ = !column_name(snapshot, question.value).table.empty();
+  narrows_ = !analysis::column_name(snapshot, question.value).table.empty();
   const std::uint32_t first = keys_->lanes().front();
   for (std::size_t k = 0; k < question.by.size(); ++k) {
-    const auto [table, column] = column_name(snapshot, question.by[k]);
+    const auto [table, column] = analysis::column_name(snapshot, question.by[k]);
     const ValuePlace& place = keys_->of_lane(first).keys[k];
     Key key{.column = std::string(column),
             .texts = place.type == ColumnType::string || place.type == ColumnType::text,
@@ -241,40 +244,40 @@ std::optional<EventFilter> RowFilters::of(const std::vector<FieldValue>& keys) c
   return filter.tracks.empty() ? std::nullopt : std::optional(std::move(filter));
 }
 
-Result<StatisticsTable> statistics_table(const QueryContext& query, const StatisticsQuestion& question, bool also_ns,
-                                         const std::optional<EventFilter>& within) {
-  auto found = TRY(statistics(query, question));
+Result<StatisticsTable> statistics_table(const QueryContext& query, const analysis::StatisticsQuestion& question,
+                                         bool also_ns, const std::optional<EventFilter>& within) {
+  auto found = TRY(analysis::statistics(query, question));
   const Snapshot& snapshot = *query.snapshot;
   StatisticsTable table{.listing = {}, .statistics = std::move(found)};
-  const Statistics& all = *table.statistics;
-  std::shared_ptr<const Statistics> times;
+  const analysis::Statistics& all = *table.statistics;
+  std::shared_ptr<const analysis::Statistics> times;
   std::map<std::vector<FieldValue>, std::size_t> times_rows;
   if (also_ns) {
-    StatisticsQuestion of_time = question;
+    analysis::StatisticsQuestion of_time = question;
     of_time.value = "duration";
-    auto measured = TRY(statistics(query, of_time));
+    auto measured = TRY(analysis::statistics(query, of_time));
     times = std::move(measured);
     for (std::size_t row = 0; row < times->rows.size(); ++row) times_rows.emplace(times->rows[row].keys, row);
   }
   TableShape shape{.also_ns = also_ns};
-  for (const StatisticsRow& row : all.rows) shape.self = shape.self || row.self_ns.has_value();
+  for (const analysis::StatisticsRow& row : all.rows) shape.self = shape.self || row.self_ns.has_value();
   table.listing = Listing(columns_of(snapshot, all, shape));
   const RowFilters filters(snapshot, question, within.value_or(question.filter));
   double whole = 0;
-  for (const StatisticsRow& row : all.rows) whole += row.figures.total;
+  for (const analysis::StatisticsRow& row : all.rows) whole += row.figures.total;
   for (std::size_t index = 0; index < all.rows.size(); ++index) {
-    const StatisticsRow& row = all.rows[index];
+    const analysis::StatisticsRow& row = all.rows[index];
     std::vector<SqlValue> cells;
     for (const FieldValue& key : row.keys) cells.push_back(key_value(key));
     cells.emplace_back(static_cast<std::int64_t>(row.figures.count));
     for (const RowFigure& each : kRowFigures) {
       if (also_ns && !each.in_short) continue;
       cells.push_back(number_value(row.figures.*each.value));
-      if (each.value != &ValueFigures::total) continue;
+      if (each.value != &analysis::ValueFigures::total) continue;
       if (shape.self) cells.push_back(row.self_ns ? SqlValue(*row.self_ns) : SqlValue());
       if (!also_ns) cells.push_back(whole > 0 ? SqlValue(row.figures.total / whole) : SqlValue());
     }
-    const ValueFigures* time = times ? figures_of(*times, row.keys, times_rows) : nullptr;
+    const analysis::ValueFigures* time = times ? figures_of(*times, row.keys, times_rows) : nullptr;
     for (const RowFigure& each : kRowFigures) {
       if (also_ns && each.in_short) cells.push_back(time == nullptr ? SqlValue() : number_value(time->*each.value));
     }
@@ -287,7 +290,7 @@ Result<StatisticsTable> statistics_table(const QueryContext& query, const Statis
   return table;
 }
 
-Listing outlier_listing(const ValueDetails& details) {
+Listing outlier_listing(const analysis::ValueDetails& details) {
   const std::string& unit = details.statistics->unit;
   Listing listing({{"ts_ns", "Time", "ns", "Since the session's start"},
                    {"name", "Name", "", ""},
@@ -296,7 +299,7 @@ Listing outlier_listing(const ValueDetails& details) {
                    {"quartile_distances", "Beyond", "",
                     "How far beyond the nearer quartile of its group, in distances of the quartiles"},
                    {"event_id", "Event", "", ""}});
-  for (const ValueOutlier& each : details.outliers) {
+  for (const analysis::ValueOutlier& each : details.outliers) {
     listing.add({each.begin_ns, each.name, number_value(each.value),
                  number_value(details.statistics->rows[each.row].figures.median),
                  std::round(each.quartile_distances * 10) / 10, static_cast<std::int64_t>(each.event)},
@@ -308,7 +311,7 @@ Listing outlier_listing(const ValueDetails& details) {
 }
 
 Result<Listing> list_statistics(const QueryContext& query, const ListingRequest& request) {
-  StatisticsQuestion question{.filter = request.filter, .by = request.by};
+  analysis::StatisticsQuestion question{.filter = request.filter, .by = request.by};
   if (question.by.empty()) question.by = {"name"};
   if (!request.value.empty()) question.value = request.value;
   auto table = TRY(statistics_table(query, question));
@@ -326,4 +329,4 @@ Result<Listing> list_device_stats(const QueryContext& query, const ListingReques
   return none;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::listing

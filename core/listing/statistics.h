@@ -10,7 +10,7 @@
 #include "core/analysis/statistics/value_details.h"
 #include "core/listing/base/listing.h"
 
-namespace accelscope {
+namespace accelscope::listing {
 
 // What is grouped by what, and measured, under a name.
 struct StatisticsPreset {
@@ -24,20 +24,21 @@ struct StatisticsPreset {
 [[nodiscard]] std::vector<StatisticsPreset> statistics_presets(const Snapshot& snapshot);
 
 struct StatisticsTable {
-  Listing listing;                               // a row for each of the statistics, in their order
-  std::shared_ptr<const Statistics> statistics;  // that it is made of
+  Listing listing;                                         // a row for each of the statistics, in their order
+  std::shared_ptr<const analysis::Statistics> statistics;  // that it is made of
 };
 
 // also_ns: the figures of the durations of the same events stand beside those of what is measured. within: what the
 // rows' targets narrow; the filter of the question if nothing.
-[[nodiscard]] Result<StatisticsTable> statistics_table(const QueryContext& query, const StatisticsQuestion& question,
+[[nodiscard]] Result<StatisticsTable> statistics_table(const QueryContext& query,
+                                                       const analysis::StatisticsQuestion& question,
                                                        bool also_ns = false,
                                                        const std::optional<EventFilter>& within = {});
 
 // The events that a row adds up, as a filter within another one. The snapshot must outlive it.
 class RowFilters {
  public:
-  RowFilters(const Snapshot& snapshot, const StatisticsQuestion& question, EventFilter within);
+  RowFilters(const Snapshot& snapshot, const analysis::StatisticsQuestion& question, EventFilter within);
   // Nothing where the keys cannot be written as a filter.
   [[nodiscard]] std::optional<EventFilter> of(const std::vector<FieldValue>& keys) const;
 
@@ -50,7 +51,7 @@ class RowFilters {
   };
   const Snapshot& snapshot_;
   EventFilter within_;
-  std::shared_ptr<const GroupKeys> keys_;
+  std::shared_ptr<const analysis::GroupKeys> keys_;
   std::vector<Key> parts_;
   bool narrows_ = false;  // to the tracks whose events have the columns
 };
@@ -61,10 +62,10 @@ class RowFilters {
 [[nodiscard]] std::string column_title(const Snapshot& snapshot, std::string_view column);
 
 // Those of the details, the farthest first; a row selects its event.
-[[nodiscard]] Listing outlier_listing(const ValueDetails& details);
+[[nodiscard]] Listing outlier_listing(const analysis::ValueDetails& details);
 
 // For the command line: by request.by, name if it is empty; of request.value, duration if it is empty.
 [[nodiscard]] Result<Listing> list_statistics(const QueryContext& query, const ListingRequest& request);
 [[nodiscard]] Result<Listing> list_device_stats(const QueryContext& query, const ListingRequest& request);
 
-}  // namespace accelscope
+}  // namespace accelscope::listing

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace accelscope {
+namespace accelscope::listing {
 namespace {
 
 // An expression for exactly this text.
@@ -31,7 +31,7 @@ std::string column_in_search(std::string_view column) {
 std::optional<std::string> column_of(const Snapshot& snapshot, Role role) {
   std::optional<std::string> name;
   for (const auto& schema : snapshot.schemas) {
-    if (!takes_part_in_summaries(schema->kind)) continue;
+    if (!analysis::takes_part_in_summaries(schema->kind)) continue;
     const auto column = schema->find(role);
     if (!column) continue;
     if (name && *name != schema->columns[*column].name) return std::nullopt;
@@ -40,8 +40,17 @@ std::optional<std::string> column_of(const Snapshot& snapshot, Role role) {
   return name;
 }
 
-std::string between(std::string_view column, const SummaryBin& bin) {
+std::string between(std::string_view column, const analysis::SummaryBin& bin) {
   return fmt::format("{0}>={1} {0}<{2}", column, bin.begin, bin.end);
+}
+
+std::string any_of_literals(std::span<const std::string_view> texts) {
+  std::string all;
+  for (const std::string_view text : texts) {
+    if (!all.empty()) all += '|';
+    all += literal_expression(text);
+  }
+  return all;
 }
 
 }  // namespace
@@ -54,9 +63,8 @@ std::string search_of_text(std::string_view column, std::string_view text) {
 
 std::string search_of_texts(std::string_view column, std::span<const std::string> texts) {
   if (texts.size() == 1) return search_of_text(column, texts.front());
-  std::string any;
-  for (const std::string& text : texts) any += (any.empty() ? "" : "|") + literal_expression(text);
-  return fmt::format("{}~/^(?:{})$/", column_in_search(column), any);
+  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  return fmt::format("{}~/^(?:{})$/", column_in_search(column), any_of_literals(views));
 }
 
 std::string search_of_values(std::string_view column, double begin, double end) {
@@ -85,17 +93,17 @@ std::string ending_lines_term(std::string_view column, std::span<const std::stri
   return fmt::format("{}~/(^|\\n){}$/", column, all);
 }
 
-std::string one_of_term(std::string_view column, std::span<const std::string_view> texts) {
-  std::string all;
-  for (const std::string_view text : texts) {
-    if (!all.empty()) all += '|';
-    all += literal_expression(text);
-  }
-  return fmt::format("{}~/^({})$/", column, all);
+std::string first_line_term(std::string_view column, std::span<const std::string_view> lines) {
+  return fmt::format("{}~/^(?:{})(?:\\n|$)/", column, any_of_literals(lines));
 }
 
-std::string search_of_name(const Snapshot& snapshot, const SummaryRow& row, std::span<const SummaryRow> all) {
-  const bool shared = std::any_of(all.begin(), all.end(), [&](const SummaryRow& other) {
+std::string one_of_term(std::string_view column, std::span<const std::string_view> texts) {
+  return fmt::format("{}~/^({})$/", column, any_of_literals(texts));
+}
+
+std::string search_of_name(const Snapshot& snapshot, const analysis::SummaryRow& row,
+                           std::span<const analysis::SummaryRow> all) {
+  const bool shared = std::any_of(all.begin(), all.end(), [&](const analysis::SummaryRow& other) {
     return other.text == row.text && other.kind != row.kind;
   });
   const bool is_column = std::any_of(snapshot.schemas.begin(), snapshot.schemas.end(),
@@ -120,12 +128,17 @@ std::optional<std::string> search_of_layers_below(const Snapshot& snapshot, std:
   return fmt::format("layer~/^\\/?{}(\\/|$)/", literal_expression(layer));
 }
 
-std::optional<std::string> search_of_sizes(const Snapshot& snapshot, const SummaryBin& bin) {
+std::string search_of_any_layer(std::span<const std::string> layers) {
+  const std::vector<std::string_view> texts(layers.begin(), layers.end());
+  return fmt::format("layer~/^\\/?(?:{})(\\/|$)/", any_of_literals(texts));
+}
+
+std::optional<std::string> search_of_sizes(const Snapshot& snapshot, const analysis::SummaryBin& bin) {
   const auto column = column_of(snapshot, Role::bytes);
   return column ? std::optional(between(*column, bin)) : std::nullopt;
 }
 
-std::string search_of_durations(const SummaryBin& bin) { return between("duration", bin); }
+std::string search_of_durations(const analysis::SummaryBin& bin) { return between("duration", bin); }
 
 EventFilter with_term_toggled(EventFilter filter, const std::string& search) {
   const FilterTerm term{search, false};
@@ -138,4 +151,4 @@ EventFilter with_term_toggled(EventFilter filter, const std::string& search) {
   return filter;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::listing

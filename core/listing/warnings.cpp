@@ -6,7 +6,7 @@
 #include "core/base/format.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope {
+namespace accelscope::listing {
 namespace {
 
 std::string_view word_of(Alert alert) {
@@ -15,7 +15,7 @@ std::string_view word_of(Alert alert) {
 
 }  // namespace
 
-Listing warnings_listing(const Advice& advice) {
+Listing warnings_listing(const analysis::Advice& advice) {
   Listing listing(
       {{"rule", "Rule", "", "Which rule found it", {.aside = true}},
        {"device", "Device", "", "", {.aside = true}},
@@ -34,7 +34,7 @@ Listing warnings_listing(const Advice& advice) {
        {"end_ns", "End", "ns", "", {.aside = true}},
        {"event_id", "First event", "", "", {.aside = true}},
        {"replayed", "Replayed", "", "1: the savings are by a replay of the session without it", {.aside = true}}});
-  for (const Finding& each : advice.findings) {
+  for (const analysis::Finding& each : advice.findings) {
     const TimeRange range = each.events.range.value_or(each.places.front().range);
     // An error and held memory cost no time that could be saved.
     const auto saving = [&](std::int64_t ns) { return each.saving_ns > 0 ? SqlValue(ns) : SqlValue(); };
@@ -45,17 +45,17 @@ Listing warnings_listing(const Advice& advice) {
                  range.end_ns, event_cell(each.first), flag_cell(each.is_replayed)},
                 each.events);
   }
-  const std::string unjudged = unjudged_text(advice);
-  listing.note = judged_text(advice) + "; savings do not add up" + (unjudged.empty() ? "" : "; " + unjudged);
+  const std::string unjudged = analysis::unjudged_text(advice);
+  listing.note = analysis::judged_text(advice) + "; savings do not add up" + (unjudged.empty() ? "" : "; " + unjudged);
   return listing;
 }
 
 Result<Listing> list_warnings(const QueryContext& query, const ListingRequest& request) {
-  const auto advice = TRY(find_advice(query, request.filter));
+  const auto advice = TRY(analysis::find_advice(query, request.filter));
   return warnings_listing(*advice);
 }
 
-Listing errors_listing(const Snapshot& snapshot, const ErrorReport& report) {
+Listing errors_listing(const Snapshot& snapshot, const analysis::ErrorReport& report) {
   Listing listing({{"ts_ns", "Time", "ns", "When the error was reported"},
                    {"error", "Error", "", "As the device or the source calls it"},
                    {"details", "Details", "", "What was reported with it"},
@@ -67,7 +67,7 @@ Listing errors_listing(const Snapshot& snapshot, const ErrorReport& report) {
                    {"operands", "Operands", "", ""},
                    {"line", "Line", "", "Its line, else the error's own"},
                    {"event_id", "Event", "", ""}});
-  for (const ReportedError& error : report.errors) {
+  for (const analysis::ReportedError& error : report.errors) {
     const std::int64_t at = error.incident.begin_ns;
     const auto error_id = static_cast<std::int64_t>(error.incident.event);
     if (error.around.empty()) {
@@ -75,7 +75,7 @@ Listing errors_listing(const Snapshot& snapshot, const ErrorReport& report) {
                    SqlValue(), text_cell(error.source), SqlValue()},
                   error.incident.event);
     }
-    for (const RanAround& ran : error.around) {
+    for (const analysis::RanAround& ran : error.around) {
       const TrackSnapshot* track = snapshot.find_track(ran.track);
       listing.add(
           {at, error.name, text_cell(error.details), error_id, track == nullptr ? std::string() : track->track->name,
@@ -89,12 +89,12 @@ Listing errors_listing(const Snapshot& snapshot, const ErrorReport& report) {
 }
 
 Result<Listing> list_errors(const QueryContext& query, const ListingRequest& request) {
-  const auto report = TRY(report_errors(query, request.filter));
+  const auto report = TRY(analysis::report_errors(query, request.filter));
   return errors_listing(*query.snapshot, *report);
 }
 
 Result<Listing> list_incidents(const QueryContext& query, const ListingRequest& request) {
-  const auto found = TRY(find_incidents(query));
+  const auto found = TRY(analysis::find_incidents(query));
   const Snapshot& snapshot = *query.snapshot;
   const TimeRange range = request.filter.range.value_or(TimeRange{});
   Listing listing({{"ts_ns", "Time", "ns", "Since the session's start"},
@@ -103,7 +103,7 @@ Result<Listing> list_incidents(const QueryContext& query, const ListingRequest& 
                    {"name", "What", "", "As the device or the source calls it"},
                    {"track", "Track", "", ""},
                    {"event_id", "Event", "", "", {.aside = true}}});
-  for (const Incident& each : found->list) {
+  for (const analysis::Incident& each : found->list) {
     if (!range.holds(each.begin_ns, each.end_ns)) continue;
     if (query.mask && !query.mask->passes(snapshot, each.event)) continue;
     const LaneSnapshot* lane = snapshot.find_lane(lane_of(each.event));
@@ -117,4 +117,4 @@ Result<Listing> list_incidents(const QueryContext& query, const ListingRequest& 
   return listing;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::listing

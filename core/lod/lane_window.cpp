@@ -13,7 +13,7 @@
 #include "core/scan/chunk_scan.h"
 #include "core/scan/column_values.h"
 
-namespace accelscope {
+namespace accelscope::lod {
 namespace {
 
 constexpr std::size_t kDetails = 2;
@@ -650,4 +650,4 @@ void WindowDecoder::add_samples(const LaneSnapshot& lane, std::uint32_t leaf, La
   }
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::lod

@@ -31,7 +31,7 @@
 #include "core/store/snapshot.h"
 #include "core/store/store.h"
 
-namespace accelscope {
+namespace accelscope::lod {
 
 inline constexpr std::uint32_t kWindowLeaves = 16;
 inline constexpr std::uint32_t kMicroEvents = 8;  // events that one micro node sums up
@@ -179,4 +179,4 @@ class WindowDecoder {
 // The node that stands for one event; a run of events is summed up by merge().
 [[nodiscard]] SliceNode event_node(const WindowEvent& event) noexcept;
 
-}  // namespace accelscope
+}  // namespace accelscope::lod

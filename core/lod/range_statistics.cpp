@@ -9,7 +9,7 @@
 #include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::lod {
 namespace {
 
 bool has_time(EventKind kind) noexcept { return kind != EventKind::counter && kind != EventKind::table; }
@@ -433,4 +433,4 @@ Result<LaneShare> lane_share(const Store& store, const Snapshot& snapshot, std::
   return LaneShareWalk(store, snapshot, lane, tick_range(lane, range)).run();
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::lod

@@ -9,7 +9,7 @@
 
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::lod {
 
 struct NameStatistic {
   StringId name = 0;  // session-wide
@@ -42,4 +42,4 @@ struct LaneShare {
 [[nodiscard]] Result<LaneShare> lane_share(const Store& store, const Snapshot& snapshot, std::uint32_t lane_index,
                                            const TimeRange& range);
 
-}  // namespace accelscope
+}  // namespace accelscope::lod

@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 6> kOwnColumns = {"id", "track_id", "lane
 Column make_column(const ColumnSpec& spec) {
   return {.name = std::string(spec.name),
           .type = spec.type,
-          .unit = std::string(spec.unit),
+          .unit = std::string(spec.unit.name()),
           .group = std::string(spec.group),
           .title = std::string(spec.title),
           .explanation = std::string(spec.explanation),

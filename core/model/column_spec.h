@@ -22,7 +22,7 @@ namespace accelscope {
 struct ColumnSpec {
   std::string_view name;
   ColumnType type = ColumnType::int64;
-  std::string_view unit = {};
+  Unit unit = Unit::none;
   std::string_view group = {};
   std::string_view title = {};
   std::string_view explanation = {};

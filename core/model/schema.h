@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/format.h"
 #include "core/model/ids.h"
 
 namespace accelscope {
@@ -61,7 +62,7 @@ enum class Role : std::uint8_t {
 struct Column {
   std::string name;  // the vendor's field name
   ColumnType type = ColumnType::int64;
-  std::string unit;         // "ns", "B", "B/s", "" ...
+  std::string unit;         // the name of a Unit: "ns", "B", "B/s", "" ...
   std::string group;        // heading in Details: Timing, Operation, Memory, IDs ...
   std::string title;        // what Details calls it; empty: the name
   std::string explanation;  // one sentence for the user

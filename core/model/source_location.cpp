@@ -1,6 +1,5 @@
 #include "core/model/source_location.h"
 
-#include <charconv>
 #include <utility>
 
 #include "core/base/text.h"
@@ -11,10 +10,8 @@ bool parse_source_location(std::string_view text, std::string_view& path, std::u
   const auto split = [](std::string_view whole, std::string_view& before, std::uint32_t& number) {
     const std::size_t colon = whole.rfind(':');
     if (colon == std::string_view::npos || colon == 0) return false;
-    const char* end = whole.data() + whole.size();
-    const auto [last, code] = std::from_chars(whole.data() + colon + 1, end, number);
     before = whole.substr(0, colon);
-    return code == std::errc() && last == end;
+    return read_number(whole.substr(colon + 1), number);
   };
   if (!split(text, path, line)) return false;
   std::string_view shorter;
@@ -51,8 +48,7 @@ bool parse_numbered_call(std::string_view text, StackFrame& frame) {
   const std::size_t open = close == std::string_view::npos ? close : text.rfind('(', close);
   if (open == std::string_view::npos || open == 0) return false;
   std::uint32_t line = 0;
-  const auto [last, code] = std::from_chars(text.data() + open + 1, text.data() + close, line);
-  if (code != std::errc() || last != text.data() + close) return false;
+  if (!read_number(text.substr(open + 1, close - open - 1), line)) return false;
   frame.path = std::string(text.substr(0, open));
   frame.line = line;
   frame.function = std::string(trimmed(text.substr(close + 2)));

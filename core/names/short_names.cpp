@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/base/text.h"
 #include "core/names/name_forms.h"
 
 namespace accelscope {
@@ -158,7 +159,7 @@ struct Title {
   std::string_view table;
   std::string_view title;
 };
-constexpr std::array<Title, 56> kTitles = {{{"instruction", "Instruction"},
+constexpr std::array<Title, 65> kTitles = {{{"instruction", "Instruction"},
                                             {"dma", "DMA packet"},
                                             {"dma_transfer", "DMA transfer"},
                                             {"semaphore_update", "Semaphore"},
@@ -175,13 +176,22 @@ constexpr std::array<Title, 56> kTitles = {{{"instruction", "Instruction"},
                                             {"active_time", "Active time"},
                                             {"layer_summary", "Layer"},
                                             {"neff_node", "Tensor of the program"},
+                                            {"neff_subgraph", "Subgraph of the program"},
+                                            {"neff_stream", "Instruction stream"},
+                                            {"neff_opcode", "Opcode of the program"},
+                                            {"neff_instruction", "Instruction of the program"},
+                                            {"neff_dma_queue", "DMA queue of the program"},
+                                            {"neff_file", "File of the program"},
                                             {"dma_queues_info", "DMA queue"},
                                             {"nc_mem_usage", "Device memory"},
                                             {"neff_header", "Program"},
                                             {"model_info", "Model"},
                                             {"memory_event", "Memory block"},
                                             {"core_barrier", "Barrier between cores"},
-                                            {"trace_event", "Host call"},
+                                            {"trace_event", "Runtime event"},
+                                            {"framework_event", "Framework call"},
+                                            {"host_transfer", "Host transfers"},
+                                            {"hbm_usage", "Use of HBM"},
                                             {"host_memory", "Host memory"},
                                             {"cpu_util", "CPU utilisation"},
                                             {"kernel", "GPU kernel"},
@@ -221,10 +231,7 @@ std::string table_title(std::string_view table) {
   const auto known =
       std::find_if(kTitles.begin(), kTitles.end(), [table](const Title& each) { return each.table == table; });
   if (known != kTitles.end()) return std::string(known->title);
-  std::string title(table);
-  std::replace(title.begin(), title.end(), '_', ' ');
-  if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
-  return title;
+  return capitalised(with_blanks(std::string(table)));
 }
 
 }  // namespace accelscope

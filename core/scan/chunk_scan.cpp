@@ -36,8 +36,8 @@ std::uint64_t ScanReport::skipped_events() const {
 std::string ScanReport::sentence() const {
   const std::scoped_lock lock(mutex_);
   if (chunks_ == 0) return {};
-  return fmt::format("{} events in {} {} could not be read and are left out: {}", format_count(events_),
-                     format_count(chunks_), chunks_ == 1 ? "chunk" : "chunks", why_);
+  return fmt::format("{} events in {} could not be read and are left out: {}", format_count(events_),
+                     counted(chunks_, "chunk"), why_);
 }
 
 namespace {

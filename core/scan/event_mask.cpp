@@ -124,4 +124,13 @@ Result<std::shared_ptr<const EventMask>> mask_where(
   return std::shared_ptr<const EventMask>(std::move(mask));
 }
 
+std::uint64_t count_passing(const Snapshot& snapshot, const EventMask* mask) noexcept {
+  std::uint64_t count = 0;
+  for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
+    const LaneSnapshot& lane = snapshot.lanes[i];
+    if (lane.data->kind != EventKind::table) count += mask != nullptr ? mask->count(i) : lane.event_count;
+  }
+  return count;
+}
+
 }  // namespace accelscope

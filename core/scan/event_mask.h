@@ -15,8 +15,21 @@
 #include "core/scan/chunk_scan.h"
 
 namespace accelscope {
+class EventMask;
+}
 
-struct MatchTerm;  // core/search/event_matcher.h
+// What makes masks of searches: core/search.
+namespace accelscope::search {
+struct MatchTerm;
+Result<std::shared_ptr<EventMask>> mask_of_terms(const QueryContext& query, const LaneIndices& lanes,
+                                                 const std::vector<MatchTerm>& terms, const EventMask* previous);
+Result<std::shared_ptr<const EventMask>> event_mask(const QueryContext& query, const EventFilter& filter,
+                                                    const EventMask* previous);
+Result<std::shared_ptr<const EventMask>> filter_mask(const QueryContext& query, const EventFilter& filter,
+                                                     const std::shared_ptr<const EventMask>& terms);
+}  // namespace accelscope::search
+
+namespace accelscope {
 
 class EventMask {
  public:
@@ -48,16 +61,18 @@ class EventMask {
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
  private:
-  friend Result<std::shared_ptr<EventMask>> mask_of_terms(const QueryContext& query, const LaneIndices& lanes,
-                                                          const std::vector<MatchTerm>& terms,
-                                                          const EventMask* previous);
-  friend Result<std::shared_ptr<const EventMask>> event_mask(const QueryContext& query, const EventFilter& filter,
-                                                             const EventMask* previous);
+  friend Result<std::shared_ptr<EventMask>> search::mask_of_terms(const QueryContext& query, const LaneIndices& lanes,
+                                                                  const std::vector<search::MatchTerm>& terms,
+                                                                  const EventMask* previous);
+  friend Result<std::shared_ptr<const EventMask>> search::event_mask(const QueryContext& query,
+                                                                     const EventFilter& filter,
+                                                                     const EventMask* previous);
   friend Result<std::shared_ptr<const EventMask>> mask_where(
       const QueryContext& query, const LaneIndices& lanes, const TimeRange& range,
       const std::function<std::uint64_t(const ScannedChunk&, const ScannedBlock&, std::size_t)>& bits);
-  friend Result<std::shared_ptr<const EventMask>> filter_mask(const QueryContext& query, const EventFilter& filter,
-                                                              const std::shared_ptr<const EventMask>& terms);
+  friend Result<std::shared_ptr<const EventMask>> search::filter_mask(const QueryContext& query,
+                                                                      const EventFilter& filter,
+                                                                      const std::shared_ptr<const EventMask>& terms);
   struct Lane {
     std::vector<std::uint64_t> words;              // by leaf
     std::vector<std::vector<std::uint32_t>> sums;  // [level - 1][node]

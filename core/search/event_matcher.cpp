@@ -18,9 +18,9 @@
 #include "core/base/text.h"
 #include "core/model/source_location.h"
 #include "core/scan/predicate.h"
-#include "core/search/search.h"
+#include "core/search/hint.h"
 
-namespace accelscope {
+namespace accelscope::search {
 namespace {
 
 // The terms of a search as conditions on the events of one schema.
@@ -67,9 +67,9 @@ Result<Number> parse_number(const SearchTerm& term, const Column& column) {
   const auto wrong = [&] {
     return Error{fmt::format("search: {} ({}) cannot be compared with \"{}\"; write a number such as 12, 0x1f{}",
                              term.column, column.unit.empty() ? "a number" : "in " + column.unit, text,
-                             column.unit == "ns"  ? " or 5us"
-                             : column.unit == "B" ? " or 1MiB"
-                                                  : "")};
+                             column.unit == Unit::ns      ? " or 5us"
+                             : column.unit == Unit::bytes ? " or 1MiB"
+                                                          : "")};
   };
   Number number;
   if (text.starts_with("0x")) {
@@ -91,11 +91,11 @@ Result<Number> parse_number(const SearchTerm& term, const Column& column) {
     number.whole = floor == number.real;
     return number;
   }
-  if (column.unit == "ns") {
+  if (column.unit == Unit::ns) {
     if (const Result<std::int64_t> time = parse_time(text, 0, 0))
       return Number{*time, true, static_cast<double>(*time)};
   }
-  if (column.unit == "B") {
+  if (column.unit == Unit::bytes) {
     if (const Result<std::uint64_t> size = parse_size(text))
       return Number{Wide{*size}, true, static_cast<double>(*size)};
   }
@@ -155,6 +155,8 @@ bool is_order(Compare compare) noexcept {
 // Fails if the expression is wrong.
 [[nodiscard]] Result<TextTest> text_test(const SearchTerm& term) {
   const std::string& value = term.value;
+  if (term.source_location && term.compare == Compare::unequal)
+    return TextTest([value](std::string_view text) { return text != value; });
   if (term.compare == Compare::matches) {
     RE2::Options options;
     options.set_log_errors(false);
@@ -370,9 +372,14 @@ bool is_name_term(const SearchTerm& term) noexcept { return term.column.empty() 
 
 }  // namespace
 
-Result<EventMatcher> EventMatcher::prepare(const QueryContext& context, const SearchQuery& query,
+Result<EventMatcher> EventMatcher::prepare(const QueryContext& context, const SearchQuery& asked,
                                            const LaneIndices& lanes) {
   EventMatcher matcher;
+  SearchQuery query = asked;
+  for (SearchTerm& term : query.terms) {
+    if (asks_for_lines(term, *context.snapshot, lanes))
+      term = {.column = "", .compare = Compare::unequal, .value = "", .source_location = true};
+  }
   matcher.lanes_.resize(context.snapshot->lanes.size());
   TRY(matcher.set_names(context, query));
   TRY(matcher.set_conditions(context, query, lanes));
@@ -495,4 +502,4 @@ std::uint64_t ChunkHits::of(std::uint32_t block) {
   return hits_;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::search

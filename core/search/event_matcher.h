@@ -10,7 +10,7 @@
 #include "core/scan/predicate.h"
 #include "core/search/search.h"
 
-namespace accelscope {
+namespace accelscope::search {
 
 class EventMatcher {
  public:
@@ -69,4 +69,4 @@ class ChunkHits {
   std::uint64_t hits_ = 0;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::search

@@ -6,7 +6,7 @@
 #include "core/scan/block_reader.h"
 #include "core/search/event_matcher.h"
 
-namespace accelscope {
+namespace accelscope::search {
 namespace {
 
 // The leaf that a chunk begins with; for the one after the last, where the words end.
@@ -167,13 +167,4 @@ Result<std::shared_ptr<const EventMask>> filter_mask(const QueryContext& query, 
   return std::shared_ptr<const EventMask>(std::move(mask));
 }
 
-std::uint64_t count_passing(const Snapshot& snapshot, const EventMask* mask) noexcept {
-  std::uint64_t count = 0;
-  for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
-    const LaneSnapshot& lane = snapshot.lanes[i];
-    if (lane.data->kind != EventKind::table) count += mask != nullptr ? mask->count(i) : lane.event_count;
-  }
-  return count;
-}
-
-}  // namespace accelscope
+}  // namespace accelscope::search

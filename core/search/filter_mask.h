@@ -6,7 +6,7 @@
 #include "core/model/event_filter.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope {
+namespace accelscope::search {
 
 // Of the filter's tracks and terms; its range is not part of it.
 // Fails when a term is wrong (an unknown field, a bad expression), a chunk cannot be read, or when cancelled.
@@ -25,4 +25,4 @@ namespace accelscope {
 [[nodiscard]] Result<std::shared_ptr<const EventMask>> filter_mask(const QueryContext& query, const EventFilter& filter,
                                                                    const std::shared_ptr<const EventMask>& terms = {});
 
-}  // namespace accelscope
+}  // namespace accelscope::search

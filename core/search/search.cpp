@@ -9,7 +9,7 @@
 #include "core/scan/group_by.h"
 #include "core/search/event_matcher.h"
 
-namespace accelscope {
+namespace accelscope::search {
 
 struct EventSearch::Implementation {
   std::shared_ptr<const Snapshot> snapshot;
@@ -241,4 +241,4 @@ Result<std::vector<SearchPosition>> SearchHits::list(const QueryContext& context
   return hits;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::search

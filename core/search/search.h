@@ -8,12 +8,12 @@
 //
 // Terms stand side by side and must all hold:
 //   word  "some words"     the name contains it, upper and lower case alike
-//   /expression/           RE2 in the name; /expression/i for upper and lower case alike
-//   file.py:33             the event's source location ends with it
-//   column=value  != < <= > >=     a field of the schema, or name, duration, start; numbers, sizes (1MiB), times (5us)
-//   column~text            it contains the text; column~/expression/ as above. bytes, flops, layer: of any source
-//   "In msg nelems"=5      a column whose name has blanks in it
-//   lane="stream 7"        its lane is called so, or "GPU 0 stream 7"; lane~stream, device=, host= likewise
+//   /expression/           RE2 in the name, /expression/i in any case; /./ events that have a source line, where any
+//   may file.py:33             the event's source location ends with it column=value  != < <= > >=     a field of the
+//   schema, or name, duration, start; numbers, sizes (1MiB), times (5us) column~text            it contains the text;
+//   column~/expression/ as above. bytes, flops, layer: of any source "In msg nelems"=5      a column whose name has
+//   blanks in it lane="stream 7"        its lane is called so, or "GPU 0 stream 7"; lane~stream, device=, host=
+//   likewise
 // An event whose schema lacks a named column, or that has no value in it, is no hit. With a mask in the context only
 // events that pass it are hits.
 #pragma once
@@ -26,7 +26,7 @@
 #include "core/scan/chunk_scan.h"
 #include "core/scan/event_reader.h"
 
-namespace accelscope {
+namespace accelscope::search {
 
 enum class Compare : std::uint8_t { equal, unequal, less, less_equal, greater, greater_equal, contains, matches };
 
@@ -115,4 +115,4 @@ class EventSearch {
   std::unique_ptr<Implementation> implementation_;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::search

@@ -8,7 +8,7 @@
 #include "core/base/text.h"
 #include "core/search/search.h"
 
-namespace accelscope {
+namespace accelscope::search {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, Compare>, 8> kOperators = {{{"!=", Compare::unequal},
@@ -133,4 +133,4 @@ class Parser {
 
 Result<SearchQuery> parse_search(std::string_view text) { return Parser(text).run(); }
 
-}  // namespace accelscope
+}  // namespace accelscope::search

@@ -12,10 +12,8 @@
 #include "core/sql/planned/rows.h"
 #include "core/sql/tables/tables.h"
 
-namespace accelscope {
+namespace accelscope::sql {
 namespace {
-
-using sql::Context;
 
 constexpr int kStepsBetweenChecks = 20'000;  // of SQLite's virtual machine: well below a millisecond
 
@@ -38,7 +36,7 @@ int authorise(void*, int action, const char* subject, const char* detail, const 
 int check_progress(void* context) { return static_cast<Context*>(context)->cancelled() ? 1 : 0; }
 
 // One look-up for type and value, which may only be asked together because no other thread has this connection.
-SqlValue cell(sqlite3_stmt* statement, int column) {
+listing::SqlValue cell(sqlite3_stmt* statement, int column) {
   sqlite3_value* value = sqlite3_column_value(statement, column);
   switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER:
@@ -52,7 +50,7 @@ SqlValue cell(sqlite3_stmt* statement, int column) {
     case SQLITE_BLOB: {
       const auto* bytes = static_cast<const char*>(sqlite3_value_blob(value));
       const auto size = static_cast<std::size_t>(sqlite3_value_bytes(value));
-      return SqlBlob{bytes == nullptr ? std::string() : std::string(bytes, size)};
+      return listing::SqlBlob{bytes == nullptr ? std::string() : std::string(bytes, size)};
     }
     default:
       return std::monostate();
@@ -60,30 +58,30 @@ SqlValue cell(sqlite3_stmt* statement, int column) {
 }
 
 // Collects rows until a limit is reached.
-class ResultCollector final : public SqlRowVisitor {
+class ResultCollector final : public listing::SqlRowVisitor {
  public:
-  ResultCollector(SqlResult& result, const SqlLimits& limits) : result_(result), limits_(limits) {}
+  ResultCollector(listing::SqlResult& result, const QueryLimits& limits) : result_(result), limits_(limits) {}
   bool columns(const std::vector<std::string>& names) override {
     result_.columns = names;
     return true;
   }
-  bool row(const std::vector<SqlValue>& values) override {
+  bool row(const std::vector<listing::SqlValue>& values) override {
     if (result_.row_count() >= limits_.max_rows || bytes_ > limits_.max_bytes) {
       result_.truncated = true;
       return false;
     }
-    for (const SqlValue& value : values) {
+    for (const listing::SqlValue& value : values) {
       bytes_ += sizeof value;
       if (const auto* text = std::get_if<std::string>(&value)) bytes_ += text->size();
-      if (const auto* blob = std::get_if<SqlBlob>(&value)) bytes_ += blob->bytes.size();
+      if (const auto* blob = std::get_if<listing::SqlBlob>(&value)) bytes_ += blob->bytes.size();
       result_.cells.push_back(value);
     }
     return true;
   }
 
  private:
-  SqlResult& result_;
-  const SqlLimits& limits_;
+  listing::SqlResult& result_;
+  const QueryLimits& limits_;
   std::uint64_t bytes_ = 0;
 };
 
@@ -102,7 +100,7 @@ bool only_blanks(std::string_view text) { return text.find_first_not_of(" \t\r\n
 
 }  // namespace
 
-struct SqlSession::Implementation {
+struct Session::Implementation {
   Implementation(const Store& store, std::shared_ptr<const Snapshot> snapshot, WorkerPool& pool,
                  std::shared_ptr<const EventMask> mask)
       : context{.store = store, .snapshot = std::move(snapshot), .pool = pool, .mask = std::move(mask)} {}
@@ -111,8 +109,8 @@ struct SqlSession::Implementation {
   void open();
   // create() passes the number of a table; a query that names the module itself passes nothing.
   template <typename Specs, typename Make>
-  [[nodiscard]] sql::MakeTable maker(const Specs& specs, Make make) {
-    return [this, &specs, make](std::span<const char* const> arguments) -> Result<std::unique_ptr<sql::VirtualTable>> {
+  [[nodiscard]] MakeTable maker(const Specs& specs, Make make) {
+    return [this, &specs, make](std::span<const char* const> arguments) -> Result<std::unique_ptr<VirtualTable>> {
       if (arguments.empty()) return Error{"it is no table"};
       return make(context, specs[std::strtoul(arguments.front(), nullptr, 10)]);
     };
@@ -124,16 +122,16 @@ struct SqlSession::Implementation {
   Error error_of(std::string_view sql);
   Result<PreparedStatement> prepare(std::string_view sql);
   PreparedStatement improved(PreparedStatement statement, std::string_view sql);
-  Result<void> step_through(sqlite3_stmt* statement, std::string_view sql, SqlRowVisitor& visitor);
-  sql::Constant evaluate(std::string_view expression);
-  Result<bool> answer_planned(std::string_view sql, std::size_t columns, SqlRowVisitor& visitor);
-  Result<bool> query_made_table(const sql::PlannedQuery& query, std::shared_ptr<const sql::Rows> rows,
-                                std::size_t columns, SqlRowVisitor& visitor);
+  Result<void> step_through(sqlite3_stmt* statement, std::string_view sql, listing::SqlRowVisitor& visitor);
+  Constant evaluate(std::string_view expression);
+  Result<bool> answer_planned(std::string_view sql, std::size_t columns, listing::SqlRowVisitor& visitor);
+  Result<bool> query_made_table(const PlannedQuery& query, std::shared_ptr<const Rows> rows, std::size_t columns,
+                                listing::SqlRowVisitor& visitor);
 
   Context context;
-  std::vector<sql::RowTableSpec> row_specs;
-  std::vector<sql::EventTableSpec> event_specs;
-  std::vector<SqlTable> tables;
+  std::vector<RowTableSpec> row_specs;
+  std::vector<EventTableSpec> event_specs;
+  std::vector<ListedTable> tables;
   sqlite3* database = nullptr;
   std::string open_failure;
   std::string left_out;  // tables that cannot be made, and why
@@ -141,7 +139,7 @@ struct SqlSession::Implementation {
   std::uint64_t planned_answers = 0;
 };
 
-void SqlSession::Implementation::open() {
+void Session::Implementation::open() {
   constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
   if (sqlite3_open_v2(":memory:", &database, kFlags, nullptr) != SQLITE_OK) {
     open_failure = "SQLite could not open a connection";
@@ -151,84 +149,82 @@ void SqlSession::Implementation::open() {
   sqlite3_exec(database, "PRAGMA cache_size = -131072", nullptr, nullptr, nullptr);
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 256 << 20);
   sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
-  row_specs = sql::row_tables(*context.snapshot);
-  event_specs = sql::event_tables(*context.snapshot, row_specs);
+  row_specs = row_tables(*context.snapshot);
+  event_specs = event_tables(*context.snapshot, row_specs);
   list_tables();
-  row_specs.push_back({.name = std::string(sql::kMadeTable), .changes = true});  // filled and created when it is used
-  sql::register_functions(database);
-  sql::register_tables(database, "accelscope_events", maker(event_specs, sql::make_event_table));
-  sql::register_tables(database, "accelscope_rows", maker(row_specs, sql::make_row_table));
+  row_specs.push_back({.name = std::string(kMadeTable), .changes = true});  // filled and created when it is used
+  register_functions(database);
+  register_tables(database, "accelscope_events", maker(event_specs, make_event_table));
+  register_tables(database, "accelscope_rows", maker(row_specs, make_row_table));
   for (std::size_t i = 0; i < event_specs.size(); ++i) create_or_leave_out(event_specs[i].name, "accelscope_events", i);
   for (std::size_t i = 0; i + 1 < row_specs.size(); ++i) {
-    const sql::RowTableSpec& spec = row_specs[i];
+    const RowTableSpec& spec = row_specs[i];
     if (!spec.on_demand) create_or_leave_out(spec.name, "accelscope_rows", i);
     // The name of a module is a table's, too.
     if (spec.on_demand)
-      sql::register_tables(database, spec.name.c_str(),
-                           [this, &spec](auto) { return sql::make_row_table(context, spec); });
+      register_tables(database, spec.name.c_str(), [this, &spec](auto) { return make_row_table(context, spec); });
   }
   sqlite3_set_authorizer(database, authorise, nullptr);
   sqlite3_progress_handler(database, kStepsBetweenChecks, check_progress, &context);
 }
 
-Result<void> SqlSession::Implementation::create(const std::string& table, std::string_view module, std::size_t index) {
-  const std::string statement =
-      fmt::format("CREATE VIRTUAL TABLE {} USING {}({})", sql::quoted_name(table), module, index);
+Result<void> Session::Implementation::create(const std::string& table, std::string_view module, std::size_t index) {
+  const std::string statement = fmt::format("CREATE VIRTUAL TABLE {} USING {}({})", quoted_name(table), module, index);
   if (sqlite3_exec(database, statement.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) return {};
-  return Error{fmt::format("the table {} cannot be made: {}", sql::shown_name(table), sqlite3_errmsg(database))};
+  return Error{fmt::format("the table {} cannot be made: {}", shown_name(table), sqlite3_errmsg(database))};
 }
 
 // What a session names its columns may be refused by SQLite; then the other tables are there all the same.
-void SqlSession::Implementation::create_or_leave_out(const std::string& table, std::string_view module,
-                                                     std::size_t index) {
+void Session::Implementation::create_or_leave_out(const std::string& table, std::string_view module,
+                                                  std::size_t index) {
   const Result<void> made = create(table, module, index);
   if (made) return;
   left_out += (left_out.empty() ? "" : "; ") + made.message();
-  std::erase_if(tables, [&](const SqlTable& listed) { return listed.name == sql::shown_name(table); });
+  std::erase_if(tables, [&](const ListedTable& listed) { return listed.name == shown_name(table); });
 }
 
 // What the last run had to leave out, and what every run does.
-std::string SqlSession::Implementation::note() const {
+std::string Session::Implementation::note() const {
   const std::string skipped = context.report.sentence();
   return skipped.empty() || left_out.empty() ? skipped + left_out : skipped + "; " + left_out;
 }
 
-void SqlSession::Implementation::list_tables() {
-  for (const sql::EventTableSpec& spec : event_specs) {
-    SqlTable& table = tables.emplace_back();
-    table.name = sql::shown_name(spec.name);
+void Session::Implementation::list_tables() {
+  for (const EventTableSpec& spec : event_specs) {
+    ListedTable& table = tables.emplace_back();
+    table.name = shown_name(spec.name);
     table.row_estimate = spec.event_count;
-    for (const sql::EventColumn& column : spec.columns) {
+    for (const EventColumn& column : spec.columns) {
       if (column.expression) continue;
-      (column.hidden ? table.hidden_columns : table.columns).push_back(sql::shown_name(column.name));
+      (column.hidden ? table.hidden_columns : table.columns).push_back(shown_name(column.name));
     }
   }
-  for (const sql::RowTableSpec& spec : row_specs) {
+  for (const RowTableSpec& spec : row_specs) {
     if (std::any_of(tables.begin(), tables.end(),
-                    [&](const SqlTable& each) { return lower_case(each.name) == spec.name; }))
+                    [&](const ListedTable& each) { return lower_case(each.name) == spec.name; }))
       continue;
-    SqlTable& table = tables.emplace_back();
+    ListedTable& table = tables.emplace_back();
     table.name = spec.name;
     table.row_estimate = spec.row_estimate;
-    for (const sql::RowColumn& column : spec.columns)
+    for (const RowColumn& column : spec.columns)
       (column.hidden ? table.hidden_columns : table.columns).push_back(column.name);
   }
 }
 
 // SQLite's message, with what can be tried where that is plain.
-Error SqlSession::Implementation::error_of(std::string_view sql) {
+Error Session::Implementation::error_of(std::string_view sql) {
   if (context.cancelled()) return cancelled_error();
   if (!context.failure.empty()) return Error{std::exchange(context.failure, {})};
   const int code = sqlite3_errcode(database);
   std::string message = sqlite3_errmsg(database);
   if (code == SQLITE_AUTH || message.ends_with("may not be modified"))
     return Error{"only SELECT is allowed: a session is read-only to SQL"};
-  message += sql::hint_for(message, sql, tables);
+  message += hint_for(message, sql, tables);
   if (!left_out.empty() && message.starts_with("no such table")) message += "; " + left_out;
   return Error{std::move(message)};
 }
 
-Result<PreparedStatement> SqlSession::Implementation::prepare(std::string_view sql) {
+Result<PreparedStatement> Session::Implementation::prepare(std::string_view sql) {
   if (!open_failure.empty()) return Error{open_failure};
   if (only_blanks(sql)) return Error{"the query is empty; try SELECT * FROM slice LIMIT 10"};
   if (sql.size() > 1'000'000) return Error{"the query is longer than 1,000,000 characters"};
@@ -253,18 +249,18 @@ Result<PreparedStatement> SqlSession::Implementation::prepare(std::string_view s
 
 // The statement that gives the same rows with conditions that the tables can answer; the statement itself if that
 // is as good.
-PreparedStatement SqlSession::Implementation::improved(PreparedStatement statement, std::string_view sql) {
-  const std::string rewritten = sql::with_end_column(sql, event_specs);
+PreparedStatement Session::Implementation::improved(PreparedStatement statement, std::string_view sql) {
+  const std::string rewritten = with_end_column(sql, event_specs);
   if (rewritten.empty()) return statement;
   sqlite3_stmt* better = nullptr;
   sqlite3_prepare_v2(database, rewritten.c_str(), -1, &better, nullptr);
   return better == nullptr ? std::move(statement) : PreparedStatement(better);
 }
 
-Result<void> SqlSession::Implementation::step_through(sqlite3_stmt* statement, std::string_view sql,
-                                                      SqlRowVisitor& visitor) {
+Result<void> Session::Implementation::step_through(sqlite3_stmt* statement, std::string_view sql,
+                                                   listing::SqlRowVisitor& visitor) {
   const int count = sqlite3_column_count(statement);
-  std::vector<SqlValue> values(static_cast<std::size_t>(count));
+  std::vector<listing::SqlValue> values(static_cast<std::size_t>(count));
   while (true) {
     const int code = sqlite3_step(statement);
     if (code == SQLITE_DONE) return {};
@@ -274,50 +270,49 @@ Result<void> SqlSession::Implementation::step_through(sqlite3_stmt* statement, s
   }
 }
 
-sql::Constant SqlSession::Implementation::evaluate(std::string_view expression) {
+Constant Session::Implementation::evaluate(std::string_view expression) {
   const std::string sql = fmt::format("SELECT {}", expression);
   sqlite3_stmt* raw = nullptr;
   sqlite3_prepare_v2(database, sql.c_str(), -1, &raw, nullptr);
   const PreparedStatement statement(raw);
   const bool one = statement && sqlite3_column_count(raw) == 1 && sqlite3_step(raw) == SQLITE_ROW;
-  return sql::Constant(one ? sqlite3_value_dup(sqlite3_column_value(raw, 0)) : nullptr);
+  return Constant(one ? sqlite3_value_dup(sqlite3_column_value(raw, 0)) : nullptr);
 }
 
 // False if the query is not simple enough, or only SQLite can answer it exactly.
-Result<bool> SqlSession::Implementation::answer_planned(std::string_view sql, std::size_t columns,
-                                                        SqlRowVisitor& visitor) {
-  const auto is_track = [](const sql::RowTableSpec& spec) { return spec.name == "track"; };
+Result<bool> Session::Implementation::answer_planned(std::string_view sql, std::size_t columns,
+                                                     listing::SqlRowVisitor& visitor) {
+  const auto is_track = [](const RowTableSpec& spec) { return spec.name == "track"; };
   const auto track = std::find_if(row_specs.begin(), row_specs.end(), is_track);
-  const sql::PlannedTables readable{event_specs, *track, *context.snapshot->strings,
-                                    [this](std::string_view expression) { return evaluate(expression); }};
-  const auto query = sql::read_planned_query(sql, readable);
+  const PlannedTables readable{event_specs, *track, *context.snapshot->strings,
+                               [this](std::string_view expression) { return evaluate(expression); }};
+  const auto query = read_planned_query(sql, readable);
   if (!query) return false;
-  using Shape = sql::PlannedQuery::Shape;
+  using Shape = PlannedQuery::Shape;
   if (query->shape == Shape::rows) {
-    TRY(sql::planned_rows(context, *query, visitor));
+    TRY(planned_rows(context, *query, visitor));
     return true;
   }
-  Result<std::shared_ptr<const sql::Rows>> rows =
-      query->shape == Shape::top ? sql::planned_top(context, *query) : sql::planned_groups(context, *query);
+  Result<std::shared_ptr<const Rows>> rows =
+      query->shape == Shape::top ? planned_top(context, *query) : planned_groups(context, *query);
   if (context.cancelled()) return cancelled_error();
   if (!rows || *rows == nullptr) return false;
   return query_made_table(*query, std::move(*rows), columns, visitor);
 }
 
 // Lets SQLite do what is left: expressions over the aggregates, HAVING, ORDER BY, LIMIT.
-Result<bool> SqlSession::Implementation::query_made_table(const sql::PlannedQuery& query,
-                                                          std::shared_ptr<const sql::Rows> rows, std::size_t columns,
-                                                          SqlRowVisitor& visitor) {
-  sql::RowTableSpec& spec = row_specs.back();
+Result<bool> Session::Implementation::query_made_table(const PlannedQuery& query, std::shared_ptr<const Rows> rows,
+                                                       std::size_t columns, listing::SqlRowVisitor& visitor) {
+  RowTableSpec& spec = row_specs.back();
   spec.columns.clear();
-  const auto add_input = [&](std::size_t i) { spec.columns.push_back({sql::made_input(i), query.inputs[i].type}); };
-  if (query.shape == sql::PlannedQuery::Shape::top) {
+  const auto add_input = [&](std::size_t i) { spec.columns.push_back({made_input(i), query.inputs[i].type}); };
+  if (query.shape == PlannedQuery::Shape::top) {
     for (std::size_t i = 0; i < query.inputs.size(); ++i) add_input(i);
   }
   for (const std::size_t key : query.keys) add_input(key);
-  for (std::size_t i = 0; i < query.aggregates.size(); ++i) spec.columns.push_back({sql::made_aggregate(i), ""});
+  for (std::size_t i = 0; i < query.aggregates.size(); ++i) spec.columns.push_back({made_aggregate(i), ""});
   spec.row_estimate = rows->size();
-  spec.make = [&rows](Context&) { return Result<std::shared_ptr<const sql::Rows>>(rows); };
+  spec.make = [&rows](Context&) { return Result<std::shared_ptr<const Rows>>(rows); };
   sqlite3_set_authorizer(database, nullptr, nullptr);
   const Result<void> created = create(spec.name, "accelscope_rows", row_specs.size() - 1);
   sqlite3_set_authorizer(database, authorise, nullptr);
@@ -338,14 +333,14 @@ Result<bool> SqlSession::Implementation::query_made_table(const sql::PlannedQuer
   return answered;
 }
 
-SqlSession::SqlSession(const Store& store, std::shared_ptr<const Snapshot> snapshot, WorkerPool& pool,
-                       std::shared_ptr<const EventMask> mask)
+Session::Session(const Store& store, std::shared_ptr<const Snapshot> snapshot, WorkerPool& pool,
+                 std::shared_ptr<const EventMask> mask)
     : impl_(std::make_unique<Implementation>(store, std::move(snapshot), pool, std::move(mask))) {
   impl_->open();
 }
-SqlSession::~SqlSession() = default;
+Session::~Session() = default;
 
-Result<void> SqlSession::visit(std::string_view sql, SqlRowVisitor& visitor, TaskControl& control) {
+Result<void> Session::visit(std::string_view sql, listing::SqlRowVisitor& visitor, TaskControl& control) {
   impl_->context.control = &control;
   impl_->context.failure.clear();
   impl_->context.report.clear();
@@ -368,8 +363,8 @@ Result<void> SqlSession::visit(std::string_view sql, SqlRowVisitor& visitor, Tas
   return done;
 }
 
-Result<SqlResult> SqlSession::run(std::string_view sql, const SqlLimits& limits, TaskControl& control) {
-  SqlResult result;
+Result<listing::SqlResult> Session::run(std::string_view sql, const QueryLimits& limits, TaskControl& control) {
+  listing::SqlResult result;
   ResultCollector collector(result, limits);
   TRY(visit(sql, collector, control));
   result.skipped_events = impl_->context.report.skipped_events();
@@ -377,10 +372,10 @@ Result<SqlResult> SqlSession::run(std::string_view sql, const SqlLimits& limits,
   return result;
 }
 
-void SqlSession::set_planned(bool on) noexcept { impl_->planned = on; }
-std::uint64_t SqlSession::planned_answers() const noexcept { return impl_->planned_answers; }
-std::string SqlSession::note() const { return impl_->note(); }
+void Session::set_planned(bool on) noexcept { impl_->planned = on; }
+std::uint64_t Session::planned_answers() const noexcept { return impl_->planned_answers; }
+std::string Session::note() const { return impl_->note(); }
 
-const std::vector<SqlTable>& SqlSession::tables() const noexcept { return impl_->tables; }
+const std::vector<ListedTable>& Session::tables() const noexcept { return impl_->tables; }
 
-}  // namespace accelscope
+}  // namespace accelscope::sql

@@ -380,6 +380,8 @@ Result<void> Store::Implementation::Taking::add(SourceFile file) {
 
 Result<void> Store::Implementation::Taking::add(MetaEntry fact) {
   const auto known = book_.facts.find(fact.key);
+  // What is replayed or copied into a session was made by another program, the session by this one.
+  if (known != book_.facts.end() && fact.key == kWrittenByFact) return {};
   const std::uint64_t was = known == book_.facts.end() ? 0 : bytes_of(store_.meta[known->second.index]);
   if (!facts_have_room(was)) return {};
   if (known != book_.facts.end()) {

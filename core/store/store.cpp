@@ -38,7 +38,12 @@ Result<std::unique_ptr<Store>> Store::create(StoreOptions options) {
       std::make_unique<ChunkRows>(*impl->database, impl->options.memory_budget_bytes, impl->options.spill_directory);
   TRY(Implementation::create_tables(*impl->database));
   TRY(impl->prepare_statements());
-  return std::unique_ptr<Store>(new Store(std::move(impl)));
+  const std::string program = impl->options.written_by;
+  auto store = std::unique_ptr<Store>(new Store(std::move(impl)));
+  if (!program.empty()) {
+    TRY(store->define(0, MetaEntry{std::string(kWrittenByFact), program}));
+  }
+  return store;
 }
 
 std::uint32_t Store::new_scope() {

@@ -38,11 +38,15 @@ struct Marker {
   std::string note;
 };
 
+// The fact of a session that names the program, with its version, that made it.
+inline constexpr std::string_view kWrittenByFact = "written_by";
+
 struct StoreOptions {
   // Of memory, for chunks, indexes, names and definitions. Beyond it chunks go to a file without a name: see
   // core/database/chunk_rows.h. 0: no end.
   std::uint64_t memory_budget_bytes = 0;
   std::string spill_directory;  // empty: the system's folder for temporary files
+  std::string written_by;       // "accelscope 0.1.0"; empty: the session does not name its program
 };
 
 // For captures, which may go on for hours: half of this machine's memory.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "render/base/imgui_compat.h"
+
 namespace accelscope::render {
 namespace {
 
@@ -46,8 +48,8 @@ ImVec2 high(const Rect& rect) { return {rect.x1, rect.y1}; }
 
 float text_width(const Ui& ui, TextStyle style, std::string_view text) {
   if (text.empty()) return 0;  // an empty view may have no bytes to point at
-  const ImFont* font = ui.fonts()[style];
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.data(), text.data() + text.size()).x;
+  ImFont* font = ui.fonts()[style];
+  return font->CalcTextSizeA(compat::font_size(font), FLT_MAX, 0, text.data(), text.data() + text.size()).x;
 }
 
 std::string fitted_text(const Ui& ui, TextStyle style, std::string_view text, float width, Fit fit) {
@@ -109,7 +111,7 @@ static void snap_glyphs(ImDrawList* list, int first_vertex) {
 
 float draw_text(Ui& ui, ImDrawList* list, const Rect& row, std::string_view text, const TextOptions& options) {
   if (text.empty() || row.x1 <= row.x0) return 0;
-  const ImFont* font = ui.fonts()[options.style];
+  ImFont* font = ui.fonts()[options.style];
   std::string shorter;
   float width = text_width(ui, options.style, text);
   if (width > row.width() + 0.5F && options.fit != Fit::clip) {
@@ -122,17 +124,17 @@ float draw_text(Ui& ui, ImDrawList* list, const Rect& row, std::string_view text
   if (options.align == Align::right) x = row.x1 - width;
   if (options.align == Align::centre) x = row.x0 + std::max(0.0F, (row.width() - width) / 2);
   const float baseline = std::round(row.centre().y + ui.fonts().baseline_offset(options.style) - 0.01F);
-  const float y = baseline - std::round(font->Ascent);
+  const float y = baseline - std::round(compat::glyphs_of(font).Ascent);
   const Pixel colour = options.pixel != 0 ? options.pixel : ui.colour(options.colour);
-  const Rect box{x, y, x + width, y + font->FontSize};
+  const Rect box{x, y, x + width, y + compat::font_size(font)};
   const ImVec2 clip_low = list->GetClipRectMin();
   const ImVec2 clip_high = list->GetClipRectMax();
   if (!box.overlaps({clip_low.x, clip_low.y, clip_high.x, clip_high.y})) return width;
   const bool cut = options.fit == Fit::clip && width > row.width();
   const ImVec4 fine(row.x0, clip_low.y, row.x1, clip_high.y);
   const int first_vertex = list->VtxBuffer.Size;
-  list->AddText(font, font->FontSize, ImVec2(std::round(x), y), colour, text.data(), text.data() + text.size(), 0,
-                cut ? &fine : nullptr);
+  list->AddText(font, compat::font_size(font), ImVec2(std::round(x), y), colour, text.data(), text.data() + text.size(),
+                0, cut ? &fine : nullptr);
   if (!cut) snap_glyphs(list, first_vertex);
   ui.note_text(text, box);
   return width;
@@ -141,12 +143,12 @@ float draw_text(Ui& ui, ImDrawList* list, const Rect& row, std::string_view text
 // Calls line(text) for each line of a paragraph broken at spaces.
 template <typename Line>
 static void break_lines(const Ui& ui, TextStyle style, std::string_view text, float width, const Line& line) {
-  const ImFont* font = ui.fonts()[style];
+  ImFont* font = ui.fonts()[style];
   const char* at = text.data();
   const char* end = at + text.size();
   while (at < end) {
     const char* newline = std::find(at, end, '\n');
-    const char* stop = font->CalcWordWrapPositionA(1, at, newline, width);
+    const char* stop = compat::wrap_position(font, at, newline, width);
     if (stop == at && newline != at) ++stop;  // narrower than one character: go on all the same
     line(std::string_view(at, static_cast<std::size_t>(stop - at)));
     at = stop;
@@ -175,15 +177,15 @@ float paragraph_height(const Ui& ui, TextStyle style, std::string_view text, flo
 }
 
 void draw_icon(Ui& ui, const Rect& box, const char* icon, Pixel colour, TextStyle style) {
-  const ImFont* font = ui.fonts()[style];
+  ImFont* font = ui.fonts()[style];
   const auto* bytes = reinterpret_cast<const unsigned char*>(icon);
   const auto code = static_cast<ImWchar>((bytes[0] & 0x0fU) << 12 | (bytes[1] & 0x3fU) << 6 | (bytes[2] & 0x3fU));
-  const ImFontGlyph* glyph = font->FindGlyph(code);
+  const ImFontGlyph* glyph = compat::glyphs_of(font).FindGlyph(code);
   if (glyph == nullptr) return;
   // Centred by what is seen, since the glyphs sit unevenly on their baseline.
   const float x = std::round(box.centre().x - (glyph->X1 - glyph->X0) / 2) - glyph->X0;
   const float y = std::round(box.centre().y - (glyph->Y1 - glyph->Y0) / 2) - glyph->Y0;
-  font->RenderChar(ui.draw(), font->FontSize, ImVec2(x, y), colour, code);
+  font->RenderChar(ui.draw(), compat::font_size(font), ImVec2(x, y), colour, code);
 }
 
 void fill(Ui& ui, const Rect& rect, Pixel colour, float radius_units) {

@@ -2,25 +2,10 @@
 // pixels; text sits on the baseline that its style has in a row, so that label and number stand on one line.
 #pragma once
 
-#include <concepts>
 #include <span>
 
 #include "core/base/format.h"
 #include "render/base/ui.h"
-
-namespace accelscope {
-
-// Whole numbers, as the ones with a fraction are written.
-[[nodiscard]] std::string format_duration(std::integral auto ns) { return format_duration(static_cast<double>(ns)); }
-[[nodiscard]] std::string format_bytes(std::integral auto bytes) { return format_bytes(static_cast<double>(bytes)); }
-[[nodiscard]] std::string format_number(std::integral auto value) { return format_number(static_cast<double>(value)); }
-
-// "1 event", "38,412 events"
-[[nodiscard]] inline std::string counted(std::uint64_t count, std::string_view noun) {
-  return format_count(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
-}
-
-}  // namespace accelscope
 
 namespace accelscope::render {
 

@@ -1,8 +1,6 @@
 #include "render/base/fonts.h"
 
 #include <ft2build.h>
-#include <imgui.h>
-#include <imgui_freetype.h>
 #include FT_FREETYPE_H
 #include FT_ADVANCES_H
 
@@ -17,6 +15,7 @@
 #include <span>
 #include <string_view>
 
+#include "render/base/imgui_compat.h"
 #include "render/base/platform.h"
 
 namespace accelscope::render {
@@ -150,16 +149,15 @@ void restore_advances(FT_Library library, LoadedFont& loaded) {
   if (FT_New_Memory_Face(library, loaded.bytes.data(), static_cast<FT_Long>(loaded.bytes.size()), 0, &face) != 0)
     return;
   const float per_unit = loaded.em / static_cast<float>(face->units_per_EM);
-  for (ImFontGlyph& glyph : loaded.font->Glyphs) {
+  compat::set_advances(*loaded.font, [&](const ImFontGlyph& glyph) {
     const FT_UInt index = FT_Get_Char_Index(face, glyph.Codepoint);
     FT_Fixed advance = 0;
-    if (index == 0 || FT_Get_Advance(face, index, FT_LOAD_NO_SCALE, &advance) != 0) continue;
+    if (index == 0 || FT_Get_Advance(face, index, FT_LOAD_NO_SCALE, &advance) != 0) return glyph.AdvanceX;
     const float exact = static_cast<float>(advance) * per_unit;
-    glyph.AdvanceX = loaded.monospaced ? std::round(exact) : exact;
-  }
+    return loaded.monospaced ? std::round(exact) : exact;
+  });
   FT_Done_Face(face);
-  loaded.font->BuildLookupTable();
-  loaded.font->AddRemapChar(kMean, kEmptySet);
+  compat::draw_as(*loaded.font, kMean, kEmptySet);
 }
 
 std::string missing_sentence(const std::map<std::string, std::string>& found) {
@@ -228,8 +226,7 @@ std::vector<std::string> font_directories() {
 
 void Fonts::build(ImFontAtlas& atlas, float scale, const std::vector<std::string>& directories) {
   atlas.Clear();
-  atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
-  atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
+  compat::use_freetype(atlas);
   atlas.Flags |= ImFontAtlasFlags_NoBakedLines;
   scale_ = scale;
   const auto files = find_font_files(kFiles, directories);
@@ -260,10 +257,10 @@ void Fonts::build(ImFontAtlas& atlas, float scale, const std::vector<std::string
                                                    spec.file == kIcons ? kIconRanges : kTextRanges);
     loaded.push_back(std::move(font));
   }
-  atlas.Build();
+  compat::build_atlas(atlas);
   const FreeTypeLibrary library;
   for (auto& font : loaded) restore_advances(library.handle, *font);
-  atlas.ClearInputData();
+  compat::finish_atlas(atlas);
 }
 
 float Fonts::baseline_offset(TextStyle style) const noexcept {

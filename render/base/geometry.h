@@ -14,6 +14,7 @@ struct Point {
 
 struct Rect {
   float x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+  bool operator==(const Rect&) const = default;
 
   [[nodiscard]] constexpr float width() const noexcept { return x1 - x0; }
   [[nodiscard]] constexpr float height() const noexcept { return y1 - y0; }

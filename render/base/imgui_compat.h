@@ -1,8 +1,11 @@
 // The differences between the ImGui versions that we build with: 1.86 (keys are our own numbers in io.KeysDown, input
-// is written into io) and 1.87 to 1.91 (input is events). Only this file knows them. Include it in .cpp files only.
+// is written into io), 1.87 to 1.91 (input is events) and 1.92 (a font has glyphs for each size, an atlas knows its
+// contexts). Only this file knows them. Include it in .cpp files only.
 #pragma once
 
+#include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
+#include <imgui_freetype.h>
 #include <imgui_internal.h>
 
 #include "render/base/input.h"
@@ -128,6 +131,116 @@ inline void feed(ImGuiIO& io, const Input& input) {
   io.AddKeyEvent(ImGuiMod_Alt, input.modifiers().alt);
   if (!input.text.empty()) io.AddInputCharactersUTF8(input.text.c_str());
 }
+
+#endif
+
+// Where the next item goes. It sizes no window: from 1.92 on ImGui's own call ends the program where no item follows,
+// as where a list is drawn twice in a frame.
+inline void place_next_item(ImVec2 position) { ImGui::GetCurrentWindow()->DC.CursorPos = position; }
+
+// A texture's handle is a pointer, or a number from 1.91.4 on.
+inline ImTextureID texture_id(std::uintptr_t handle) { return (ImTextureID)handle; }
+
+inline void set_clipboard(void* owner, const char* (*get)(void*), void (*set)(void*, const char*)) {
+  ImGuiIO& io = ImGui::GetIO();
+  io.ClipboardUserData = owner;
+  io.GetClipboardTextFn = get;
+  io.SetClipboardTextFn = set;
+}
+
+// Every atlas is built at once, with its ranges, and uploaded by us: glyphs have their exact advances and a picture its
+// pixels in all versions. 1.92 calls that a renderer without textures.
+#if IMGUI_VERSION_NUM < 19200
+
+using Glyphs = const ImFont;  // a font's glyphs at the one size that it is built for
+
+inline Glyphs& glyphs_of(const ImFont* font) { return *font; }
+inline float font_size(const ImFont* font) { return font->FontSize; }
+inline void push_font(ImFont* font) { ImGui::PushFont(font); }
+inline const char* wrap_position(const ImFont* font, const char* text, const char* end, float width) {
+  return font->CalcWordWrapPositionA(1, text, end, width);
+}
+
+inline void use_freetype(ImFontAtlas& atlas) {
+  atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
+  atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
+}
+inline void build_atlas(ImFontAtlas& atlas) { atlas.Build(); }
+template <typename Advance>  // float(const ImFontGlyph&)
+void set_advances(ImFont& font, const Advance& advance) {
+  for (ImFontGlyph& glyph : font.Glyphs) glyph.AdvanceX = advance(glyph);
+  font.BuildLookupTable();
+}
+inline void draw_as(ImFont& font, ImWchar code, ImWchar other) { font.AddRemapChar(code, other); }
+inline void finish_atlas(ImFontAtlas& atlas) { atlas.ClearInputData(); }
+
+inline void use_atlas(ImFontAtlas& atlas) { ImGui::GetIO().Fonts = &atlas; }
+inline void set_font_texture(ImFontAtlas& atlas, std::uintptr_t handle) { atlas.SetTexID(texture_id(handle)); }
+inline bool start_opengl() { return ImGui_ImplOpenGL3_Init("#version 330"); }
+inline void create_opengl_objects() {
+  ImGui_ImplOpenGL3_CreateDeviceObjects();
+  ImGui_ImplOpenGL3_DestroyFontsTexture();
+}
+
+#else
+
+using Glyphs = ImFontBaked;
+
+inline Glyphs& glyphs_of(ImFont* font) { return *font->GetFontBaked(font->LegacySize); }
+inline float font_size(const ImFont* font) { return font->LegacySize; }
+inline void push_font(ImFont* font) { ImGui::PushFont(font, font->LegacySize); }
+inline const char* wrap_position(ImFont* font, const char* text, const char* end, float width) {
+  return font->CalcWordWrapPosition(font->LegacySize, text, end, width);
+}
+
+inline void use_freetype(ImFontAtlas& atlas) {
+  atlas.SetFontLoader(ImGuiFreeType::GetFontLoader());
+  atlas.FontLoaderFlags = ImGuiFreeTypeLoaderFlags_LightHinting;
+}
+inline void build_atlas(ImFontAtlas& atlas) { ImFontAtlasBuildMain(&atlas); }
+template <typename Advance>
+void set_advances(ImFont& font, const Advance& advance) {
+  Glyphs& glyphs = glyphs_of(&font);
+  for (ImFontGlyph& glyph : glyphs.Glyphs) {
+    glyph.AdvanceX = advance(glyph);
+    glyphs.IndexAdvanceX[static_cast<int>(glyph.Codepoint)] = glyph.AdvanceX;
+  }
+  if (glyphs.FallbackGlyphIndex >= 0) glyphs.FallbackAdvanceX = glyphs.Glyphs[glyphs.FallbackGlyphIndex].AdvanceX;
+}
+inline void draw_as(ImFont& font, ImWchar code, ImWchar other) {
+  font.AddRemapChar(code, other);
+  Glyphs& glyphs = glyphs_of(&font);
+  const float advance = glyphs.FindGlyph(other)->AdvanceX;
+  glyphs.FindGlyph(code)->AdvanceX = advance;
+  glyphs.IndexAdvanceX[code] = advance;
+}
+// No further glyphs: the texture is what it is now.
+inline void finish_atlas(ImFontAtlas& atlas) {
+  for (ImFont* font : atlas.Fonts) font->Flags |= ImFontFlags_NoLoadGlyphs | ImFontFlags_LockBakedSizes;
+  atlas.TexIsBuilt = true;  // glyphs that came after it was built are in the pixels
+  ImFontAtlasUpdateNewFrame(&atlas, atlas.Builder->FrameCount + 1, false);
+}
+
+inline void use_atlas(ImFontAtlas& atlas) {
+  ImGuiIO& io = ImGui::GetIO();
+  if (io.Fonts == &atlas) return;
+  ImGui::UnregisterFontAtlas(io.Fonts);
+  io.Fonts = &atlas;
+  ImGui::RegisterFontAtlas(&atlas);
+}
+inline void set_font_texture(ImFontAtlas& atlas, std::uintptr_t handle) {
+  for (ImTextureData* texture : atlas.TexList) {
+    texture->SetTexID(ImTextureID_Invalid);
+    texture->SetStatus(texture == atlas.TexData ? ImTextureStatus_OK : ImTextureStatus_Destroyed);
+  }
+  atlas.SetTexID(texture_id(handle));
+}
+inline bool start_opengl() {
+  if (!ImGui_ImplOpenGL3_Init("#version 330")) return false;
+  ImGui::GetIO().BackendFlags &= ~ImGuiBackendFlags_RendererHasTextures;
+  return true;
+}
+inline void create_opengl_objects() { ImGui_ImplOpenGL3_CreateDeviceObjects(); }
 
 #endif
 

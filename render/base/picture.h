@@ -21,7 +21,7 @@ struct Picture {
 [[nodiscard]] Result<void> write_png(const Picture& picture, const std::string& path);
 
 // Textures that change often, such as the pixel strips of dense lanes: RGBA, nearest neighbour, one texel per pixel.
-// Draw one with ImDrawList::AddImage(reinterpret_cast<ImTextureID>(handle), ...). The null shell keeps the pixels and
+// Draw one with ImDrawList::AddImage(compat::texture_id(handle), ...). The null shell keeps the pixels and
 // draws nothing.
 
 using TextureHandle = std::uintptr_t;  // 0: none

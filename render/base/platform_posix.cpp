@@ -12,7 +12,9 @@ std::string program_directory() {
 }
 
 std::vector<std::string> system_font_directories() {
-  std::vector<std::string> directories = {"/usr/share/fonts", "/usr/local/share/fonts", "/Library/Fonts"};
+  // Those that a viewer which is carried around has beside it come first.
+  std::vector<std::string> directories = {program_directory() + "/../share/accelscope/fonts", "/usr/share/fonts",
+                                          "/usr/local/share/fonts", "/Library/Fonts"};
   if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
     for (const char* below : {"/.local/share/fonts", "/.fonts", "/Library/Fonts"}) {
       directories.push_back(std::string(home) + below);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace accelscope::render {
 
@@ -21,7 +22,14 @@ class Pixel {
 };
 static_assert(sizeof(Pixel) == sizeof(std::uint32_t));  // textures are made of them
 
-enum class ThemeKind : std::uint8_t { dark, light };
+enum class ThemeKind : std::uint8_t { dark, light, high_contrast };
+inline constexpr std::size_t kThemeCount = 3;
+// In their order: of settings and options.
+inline constexpr std::array<std::string_view, kThemeCount> kThemeNames = {"dark", "light", "high-contrast"};
+[[nodiscard]] constexpr std::string_view name_of(ThemeKind kind) noexcept {
+  return kThemeNames[static_cast<std::size_t>(kind)];
+}
+[[nodiscard]] ThemeKind theme_of_name(std::string_view name) noexcept;  // dark: there is none of this name
 
 enum class Colour : std::uint8_t {
   bg0,           // tab strips, splitters
@@ -60,8 +68,9 @@ inline constexpr std::size_t kColourCount = static_cast<std::size_t>(Colour::ink
 struct ColourToken {
   Colour colour;
   const char* name;
-  std::uint32_t dark;   // 0xRRGGBB
-  std::uint32_t light;  // 0xRRGGBB
+  std::uint32_t dark;           // 0xRRGGBB
+  std::uint32_t light;          // 0xRRGGBB
+  std::uint32_t high_contrast;  // 0xRRGGBB: texts 7:1, lines 3:1 on what they lie on
 };
 [[nodiscard]] std::span<const ColourToken> colour_tokens();
 
@@ -83,8 +92,9 @@ class Theme {
   [[nodiscard]] ThemeKind kind() const noexcept { return kind_; }
   [[nodiscard]] Pixel operator[](Colour colour) const noexcept { return colours_[static_cast<std::size_t>(colour)]; }
 
-  // Slice colours by palette slot (core/model/palette.h), the same in both themes.
+  // Slice colours by palette slot (core/model/palette.h), lighter in high contrast where ink needs it.
   [[nodiscard]] Pixel slice(unsigned slot) const noexcept;
+  [[nodiscard]] Pixel legible(Pixel slice) const noexcept;     // of another palette, likewise
   [[nodiscard]] Pixel slice_edge(Pixel slice) const noexcept;  // light: 28 % darker, 1 px; dark: the slice itself
   [[nodiscard]] Pixel dimmed(Pixel slice) const noexcept;      // outside the box or filter: 74 % toward bg1
   [[nodiscard]] Pixel area(Pixel slice) const noexcept;        // stacks, address map: 22 % (light 12 %) toward bg1

@@ -9,6 +9,15 @@
 
 namespace accelscope::render {
 
+float FrameTimes::percentile(double share) const {
+  if (count == 0) return 0;
+  std::vector<float> sorted(ms.begin(), ms.begin() + static_cast<std::ptrdiff_t>(count));
+  const auto rank = static_cast<std::ptrdiff_t>(std::ceil(share * static_cast<double>(count))) - 1;
+  const auto at = sorted.begin() + std::clamp<std::ptrdiff_t>(rank, 0, std::ssize(sorted) - 1);
+  std::nth_element(sorted.begin(), at, sorted.end());
+  return *at;
+}
+
 void Ui::set_theme(ThemeKind kind) {
   if (kind == theme_.kind()) return;
   next_theme_ = kind;
@@ -57,6 +66,106 @@ void Ui::register_widget(std::string_view name, const Rect& rect) {
   const ImVec2 high = list->GetClipRectMax();
   const Rect visible = rect.intersected({low.x, low.y, high.x, high.y});
   if (!visible.empty()) drawn_.insert_or_assign(std::string(name), visible);
+}
+
+void Ui::note_clickable(Control control) {
+  const auto known = clickable_.find(control.name);
+  if (known == clickable_.end()) {
+    clickable_.emplace(control.name, std::move(control));
+  } else if (known->second.rect != control.rect) {
+    doubled_.insert(known->first);
+  }
+}
+
+void Ui::note_explanation(std::string_view name, std::string_view text) {
+  if (records_text_ && !name.empty()) explained_.insert_or_assign(std::string(name), std::string(text));
+}
+
+// What is out of sight is none.
+std::vector<Control> Ui::controls() const {
+  std::vector<Control> controls;
+  for (const auto& [name, drawn] : clickable_) {
+    const auto seen = shown_.find(name);
+    if (seen == shown_.end()) continue;
+    Control control = drawn;
+    std::string inside;
+    for (const VisibleText& text : texts_) {
+      if (drawn.rect.contains(text.rect.centre())) inside += (inside.empty() ? "" : " ") + text.text;
+    }
+    if (control.label.empty()) control.label = std::move(inside);
+    if (const auto text = explained_.find(name); control.label.empty() && text != explained_.end()) {
+      control.label = text->second;
+    }
+    control.rect = seen->second;
+    controls.push_back(std::move(control));
+  }
+  return controls;
+}
+
+KeyboardFocus& Ui::begin_focus(std::string_view scope) { return *(focus_ = &focuses_[std::string(scope)]); }
+
+namespace {
+
+bool is_letter(Key key) { return key >= Key::a && key <= Key::digit9; }
+bool moves_in_list(Key key) { return key >= Key::left && key <= Key::end; }
+
+}  // namespace
+
+bool Ui::focus_takes(Key key, Modifiers modifiers) const {
+  const KeyboardFocus& focus = *focus_;
+  if (focus.moved && modifiers == Modifiers{}) return true;  // by this key
+  if (!focus.place || focus.place->name != focus.at) return false;
+  if (modifiers == Modifiers{.ctrl = true} && (key == Key::a || key == Key::c)) {
+    const bool has_name = focus.place->kind == FocusStopKind::button && !focus.place->label.empty();
+    const bool in_list = focus.by_keyboard && !focus.place->group.empty() && focus.place->letters;
+    return focus.place->kind == FocusStopKind::list || in_list || (key == Key::c && has_name && focus.by_keyboard);
+  }
+  if (focus.place->kind == FocusStopKind::handle && (modifiers == Modifiers{} || modifiers == Modifiers{.shift = true}))
+    return moves_in_list(key) || key == Key::enter || key == Key::del;
+  if (focus.place->kind == FocusStopKind::pointer && modifiers == Modifiers{.shift = true})
+    return focus.by_keyboard && moves_in_list(key);
+  if (modifiers != Modifiers{}) return false;
+  const bool presses = key == Key::enter || key == Key::space;
+  switch (focus.place->kind) {
+    case FocusStopKind::list:
+      return moves_in_list(key) || presses || (focus.by_keyboard && is_letter(key));
+    case FocusStopKind::pointer:
+      return focus.by_keyboard && (moves_in_list(key) || presses);
+    case FocusStopKind::button:
+      if (!focus.by_keyboard) return false;
+      return presses || moves_in_list(key) || (focus.place->letters && is_letter(key));
+    case FocusStopKind::handle:
+    case FocusStopKind::text:
+    case FocusStopKind::open:
+      break;
+  }
+  return false;
+}
+
+void Ui::point_at(Point place, bool presses) {
+  if (!pointer_) mouse_ = input_.mouse;
+  pointer_ = place;
+  pointer_presses_ = pointer_presses_ || presses;
+  request_frame();
+}
+
+void Ui::drag_to(Point from, Point place) {
+  if (pointer_holds_) return point_at(place, false);
+  point_at(from, false);
+  pointer_holds_ = true;
+  pointer_next_ = place;
+}
+
+Input Ui::with_pointer(const Input& input) {
+  if (pointer_ && (input.mouse.x != mouse_.x || input.mouse.y != mouse_.y)) pointer_.reset();
+  if (!pointer_) return input;
+  Input steered = input;
+  steered.mouse = *pointer_;
+  pointer_holds_ = pointer_holds_ && input.modifiers().shift;
+  steered.buttons[static_cast<std::size_t>(MouseButton::left)] |=
+      std::exchange(pointer_presses_, false) || pointer_holds_;
+  if (pointer_next_) pointer_ = std::exchange(pointer_next_, {}), request_frame();
+  return steered;
 }
 
 const Rect* Ui::find_widget(std::string_view name) const {

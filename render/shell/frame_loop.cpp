@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -36,10 +37,29 @@ double until_caret_turns() {
 
 }  // namespace
 
-FrameLoop::FrameLoop(ThemeKind theme, Textures& textures) : context_(ImGui::CreateContext()) {
+struct SharedFonts::Built {
+  ImFontAtlas atlas;
+  Fonts fonts;
+};
+
+SharedFonts::SharedFonts() = default;
+SharedFonts::~SharedFonts() = default;
+
+SharedFonts::Built& SharedFonts::of(float scale) {
+  std::unique_ptr<Built>& built = built_[scale];
+  if (!built) {
+    built = std::make_unique<Built>();
+    built->fonts.build(built->atlas, scale, font_directories());
+  }
+  return *built;
+}
+
+FrameLoop::FrameLoop(ThemeKind theme, Textures& textures, SharedFonts* fonts)
+    : shared_fonts_(fonts), context_(ImGui::CreateContext()) {
   make_current();
   IMGUI_CHECKVERSION();
   ImGuiIO& io = ImGui::GetIO();
+  own_atlas_ = io.Fonts;
   io.IniFilename = nullptr;
   io.LogFilename = nullptr;
   io.ConfigWindowsMoveFromTitleBarOnly = true;
@@ -49,7 +69,11 @@ FrameLoop::FrameLoop(ThemeKind theme, Textures& textures) : context_(ImGui::Crea
   ui_.textures_ = &textures;
 }
 
-FrameLoop::~FrameLoop() { ImGui::DestroyContext(context_); }
+FrameLoop::~FrameLoop() {
+  make_current();
+  compat::use_atlas(*own_atlas_);  // the context deletes it
+  ImGui::DestroyContext(context_);
+}
 
 void FrameLoop::make_current() const { ImGui::SetCurrentContext(context_); }
 
@@ -73,7 +97,13 @@ bool FrameLoop::prepare(int width, int height, float dpi_scale) {
   if (ui_.next_theme_ != ui_.theme_.kind()) ui_.theme_ = Theme(ui_.next_theme_);
   apply_style();
   if (ui_.scale_ == built_scale_) return false;
-  ui_.fonts_.build(*io.Fonts, ui_.scale_, font_directories());
+  if (shared_fonts_ != nullptr) {
+    SharedFonts::Built& shared = shared_fonts_->of(ui_.scale_);
+    compat::use_atlas(shared.atlas);
+    ui_.fonts_ = shared.fonts;
+  } else {
+    ui_.fonts_.build(*io.Fonts, ui_.scale_, font_directories());
+  }
   io.FontDefault = ui_.fonts_[TextStyle::body];
   built_scale_ = ui_.scale_;
   return true;
@@ -97,7 +127,7 @@ void FrameLoop::apply_style() const {
       {ImGuiCol_TextDisabled, Colour::text3},
       {ImGuiCol_PopupBg, Colour::bg3},
       {ImGuiCol_Border, Colour::line2},
-      {ImGuiCol_ScrollbarGrab, Colour::bg4},
+      {ImGuiCol_ScrollbarGrab, ui_.theme_.kind() == ThemeKind::high_contrast ? Colour::line1 : Colour::bg4},
       {ImGuiCol_ScrollbarGrabHovered, Colour::line2},
       {ImGuiCol_ScrollbarGrabActive, Colour::text3},
       {ImGuiCol_WindowBg, Colour::bg2},
@@ -112,18 +142,35 @@ void FrameLoop::apply_style() const {
   ImGui::GetStyle() = style;
 }
 
+namespace {
+
+void count_drawn(FrameTimes& times) {
+  const ImDrawData& drawn = *ImGui::GetDrawData();
+  times.draw_calls = 0;
+  times.vertices = static_cast<std::uint64_t>(drawn.TotalVtxCount);
+  for (int i = 0; i < drawn.CmdListsCount; ++i)
+    times.draw_calls += static_cast<std::uint64_t>(drawn.CmdLists[i]->CmdBuffer.Size);
+}
+
+}  // namespace
+
 void FrameLoop::draw(FrameClient& client, const Input& input, double seconds, bool blinks) {
+  const auto begin = std::chrono::steady_clock::now();
   make_current();
   ImGuiIO& io = ImGui::GetIO();
+  blinks = blinks && !ui_.reduced_motion_;
   io.DeltaTime = static_cast<float>(std::clamp(seconds, 1e-4, 0.1));  // after a rest nothing jumps
   io.ConfigInputTextCursorBlink = blinks;
   ImGui::GetCurrentContext()->InputTextState.CursorAnim += static_cast<float>(seconds) - io.DeltaTime;
-  compat::feed(io, input);
-  ui_.input_ = input;
-  ui_.time_ += seconds;
   ui_.frame_requested_ = false;
   ui_.frame_after_ = -1;
+  const Input steered = ui_.with_pointer(input);
+  compat::feed(io, steered);
+  ui_.input_ = steered;
+  ui_.time_ += seconds;
   ui_.texts_.clear();
+  ui_.clickable_.clear();
+  ui_.explained_.clear();
 
   ImGui::NewFrame();
   ui_.typing_ = io.WantTextInput;
@@ -133,6 +180,8 @@ void FrameLoop::draw(FrameClient& client, const Input& input, double seconds, bo
   client.frame(ui_);
   ImGui::End();
   ImGui::Render();
+  ui_.frame_times_.add(std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - begin).count());
+  count_drawn(ui_.frame_times_);
   if (has_hidden_windows()) ui_.request_frame();
   if (ui_.typing_ && blinks) ui_.request_frame_after(until_caret_turns());
   ui_.shown_ = std::exchange(ui_.drawn_, {});

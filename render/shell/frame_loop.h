@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -11,12 +12,27 @@
 
 struct ImGuiContext;
 struct ImDrawData;
+struct ImFontAtlas;
 
 namespace accelscope::render {
 
+// Fonts that several loops use, rasterised once for each scale: that takes as long as fifty frames.
+class SharedFonts {
+ public:
+  struct Built;
+  SharedFonts();
+  ~SharedFonts();
+  SharedFonts(const SharedFonts&) = delete;
+  SharedFonts& operator=(const SharedFonts&) = delete;
+  [[nodiscard]] Built& of(float scale);
+
+ private:
+  std::map<float, std::unique_ptr<Built>> built_;
+};
+
 class FrameLoop {
  public:
-  FrameLoop(ThemeKind theme, Textures& textures);
+  FrameLoop(ThemeKind theme, Textures& textures, SharedFonts* fonts = nullptr);  // null: it has its own
   ~FrameLoop();
   FrameLoop(const FrameLoop&) = delete;
   FrameLoop& operator=(const FrameLoop&) = delete;
@@ -42,7 +58,9 @@ class FrameLoop {
   void apply_style() const;
 
   Ui ui_;
+  SharedFonts* shared_fonts_;
   ImGuiContext* context_;
+  ImFontAtlas* own_atlas_;
   float built_scale_ = 0;
 };
 
@@ -52,7 +70,8 @@ class FrameLoop {
 
 class FramePace {
  public:
-  static constexpr int kFramesAfterEvent = 3;  // ImGui needs up to three until a change is fully laid out
+  static constexpr int kFramesAfterEvent = 3;     // ImGui needs up to three until a change is fully laid out
+  static constexpr double kLongestSleepS = 0.25;  // how soon SIGTERM is noticed while idle
 
   // Input, a new size, a wake-up from another thread.
   void event() noexcept { frames_left_ = kFramesAfterEvent; }
@@ -68,8 +87,12 @@ class FramePace {
   [[nodiscard]] bool due(double now_s) const noexcept {
     return frames_left_ > 0 || (draw_at_s_ && now_s >= *draw_at_s_);
   }
-  // When the next one is due without any event; nothing while it rests.
-  [[nodiscard]] std::optional<double> next_s() const noexcept { return draw_at_s_; }
+  // How long a window with nothing else to do sleeps, unless an event or a wake-up comes: until the next frame is due,
+  // and no longer than kLongestSleepS. 0: a frame is due.
+  [[nodiscard]] double sleep_s(double now_s) const noexcept {
+    if (due(now_s)) return 0;
+    return draw_at_s_ ? std::min(*draw_at_s_ - now_s, kLongestSleepS) : kLongestSleepS;
+  }
 
  private:
   int frames_left_ = kFramesAfterEvent;

@@ -3,12 +3,12 @@
 #define GL_GLEXT_PROTOTYPES
 #include <GL/gl.h>
 #include <GL/glext.h>
-#include <backends/imgui_impl_opengl3.h>
-#include <imgui.h>
 
 #include <algorithm>
 #include <cassert>
 #include <string>
+
+#include "render/base/imgui_compat.h"
 
 namespace accelscope::render {
 namespace {
@@ -66,7 +66,7 @@ Result<void> GlRenderer::start() {
     return Error{"OpenGL 3.3 is needed, this machine has \"" + std::string(version != nullptr ? version : "none") +
                  "\"; update the graphics driver or install Mesa (libgl1-mesa-dri)"};
   }
-  if (!ImGui_ImplOpenGL3_Init("#version 330")) {
+  if (!compat::start_opengl()) {
     return Error{"OpenGL's functions cannot be loaded: libGL.so.1 is missing or broken; install libgl1"};
   }
   started_ = true;
@@ -74,16 +74,16 @@ Result<void> GlRenderer::start() {
 }
 
 void GlRenderer::upload_fonts() {
-  if (has_objects_) {
-    ImGui_ImplOpenGL3_DestroyFontsTexture();
-    ImGui_ImplOpenGL3_CreateFontsTexture();
-  } else {
-    ImGui_ImplOpenGL3_CreateDeviceObjects();
-    has_objects_ = true;
-  }
+  if (fonts_ == 0) compat::create_opengl_objects();
+  ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+  unsigned char* bytes = nullptr;
+  int width = 0;
+  int height = 0;
+  atlas.GetTexDataAsRGBA32(&bytes, &width, &height);
   // Glyphs have fractional advances; the nearest texel keeps each of them on whole pixels and crisp.
-  glBindTexture(GL_TEXTURE_2D, static_cast<GLuint>(reinterpret_cast<std::uintptr_t>(ImGui::GetIO().Fonts->TexID)));
-  sample_nearest();
+  fonts_ = textures_.update(fonts_, width, height,
+                            {reinterpret_cast<const Pixel*>(bytes), static_cast<std::size_t>(width * height)});
+  compat::set_font_texture(atlas, fonts_);
 }
 
 void GlRenderer::render(int width, int height, Pixel background) {

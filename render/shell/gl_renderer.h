@@ -29,7 +29,8 @@ class GlRenderer {
 
  private:
   bool started_ = false;
-  bool has_objects_ = false;
+  GlTextures textures_;
+  TextureHandle fonts_ = 0;
 };
 
 // A framebuffer of its own, for pictures without a window.

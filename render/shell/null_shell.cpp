@@ -7,6 +7,7 @@
 #include <chrono>
 #include <thread>
 
+#include "render/base/imgui_compat.h"
 #include "render/shell/frame_loop.h"
 
 namespace accelscope::render {
@@ -27,6 +28,12 @@ class NullTextures final : public Textures {
   TextureHandle last_ = 0;
 };
 
+// Of all shells of a program, which are drawn one after another.
+SharedFonts& fonts_of_all() {
+  static SharedFonts fonts;
+  return fonts;
+}
+
 const char* get_clipboard(void* text) { return static_cast<std::string*>(text)->c_str(); }
 void set_clipboard(void* text, const char* value) { *static_cast<std::string*>(text) = value; }
 
@@ -35,16 +42,14 @@ void set_clipboard(void* text, const char* value) { *static_cast<std::string*>(t
 struct NullShell::State {
   State(FrameClient& its_client, const NullShellOptions& options)
       : client(its_client),
-        loop(options.theme, textures),
+        loop(options.theme, textures, &fonts_of_all()),
         width(options.width),
         height(options.height),
         scale(options.scale) {
     loop.ui().record_text(true);
-    ImGuiIO& io = ImGui::GetIO();
-    io.ClipboardUserData = &clipboard;
-    io.GetClipboardTextFn = get_clipboard;
-    io.SetClipboardTextFn = set_clipboard;
-    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;  // as the GL backend: large lists are allowed
+    compat::set_clipboard(&clipboard, get_clipboard, set_clipboard);
+    ImGui::GetIO().BackendFlags |=
+        ImGuiBackendFlags_RendererHasVtxOffset;  // as the GL backend: large lists are allowed
   }
 
   FrameClient& client;
@@ -72,7 +77,7 @@ NullShell::~NullShell() { state_->loop.make_current(); }
 
 void NullShell::draw() {
   if (state_->loop.prepare(state_->width, state_->height, state_->scale)) {
-    ImGui::GetIO().Fonts->SetTexID(reinterpret_cast<ImTextureID>(std::uintptr_t{1}));
+    compat::set_font_texture(*ImGui::GetIO().Fonts, 1);
   }
   const Input& input = state_->queue.next_frame(state_->loop.takes_text());
   state_->loop.draw(state_->client, input, state_->now_s - state_->drawn_s, false);
@@ -94,10 +99,9 @@ int NullShell::rest(double seconds) {
   int drawn = 0;
   while (true) {
     if (state_->woken->exchange(false)) state_->pace.event();
-    if (!state_->pace.due(state_->now_s) && !state_->client.animates()) {
-      const double next = state_->pace.next_s().value_or(end);
-      if (next >= end) break;
-      state_->now_s = next;
+    if (!state_->client.animates()) {
+      for (double sleep = 0; state_->now_s < end && (sleep = state_->pace.sleep_s(state_->now_s)) > 0;)
+        state_->now_s = std::min(end, state_->now_s + std::max(sleep, 1e-6));
     }
     if (state_->now_s >= end) break;
     draw();
@@ -105,6 +109,15 @@ int NullShell::rest(double seconds) {
     state_->now_s += kFrameSeconds;
   }
   state_->now_s = std::max(state_->now_s, end);
+  return drawn;
+}
+
+int NullShell::sleep(int times, const std::function<void()>& others_work) {
+  int drawn = 0;
+  for (int i = 0; i < times; ++i) {
+    others_work();
+    drawn += rest(FramePace::kLongestSleepS);
+  }
   return drawn;
 }
 

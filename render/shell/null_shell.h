@@ -37,6 +37,9 @@ class NullShell {
   [[nodiscard]] bool settle(int max_frames = 2000);
   // As the window does while nobody touches it: time passes, and only frames that are due are drawn. Returns how many.
   int rest(double seconds);
+  // So many of the longest sleeps of a window that nobody touches, before each of which other threads end their work.
+  // Returns how many frames were drawn: those that a wake-up, a redraw or a time asked for.
+  int sleep(int times, const std::function<void()>& others_work);
   // The same until the condition holds, work of other threads included; false after ten minutes of a clock on the wall.
   [[nodiscard]] bool rest_until(const std::function<bool()>& condition);
 

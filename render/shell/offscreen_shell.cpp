@@ -90,6 +90,7 @@ Result<Picture> render_offscreen(FrameClient& client, const OffscreenOptions& op
   TRY(egl.open());
   GlTextures textures;
   FrameLoop loop(options.theme, textures);
+  loop.ui().record_text(options.controls != nullptr);
   GlRenderer renderer;
   TRY(renderer.start());
   GlFramebuffer framebuffer;
@@ -115,6 +116,7 @@ Result<Picture> render_offscreen(FrameClient& client, const OffscreenOptions& op
       std::this_thread::sleep_for(std::chrono::milliseconds(2));  // other threads are at work
     }
   }
+  if (options.controls != nullptr) *options.controls = loop.ui().controls();
   renderer.render(options.width, options.height, loop.ui().colour(Colour::bg2));
   return GlRenderer::read_back(options.width, options.height);
 }

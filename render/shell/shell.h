@@ -50,7 +50,8 @@ struct OffscreenOptions {
   int height = 900;
   float scale = 1;
   ThemeKind theme = ThemeKind::dark;
-  double give_up_after = 60;  // seconds to wait for the client to settle
+  double give_up_after = 60;                 // seconds to wait for the client to settle
+  std::vector<Control>* controls = nullptr;  // filled with what can be clicked in it; null: nobody asks
 };
 
 // Renders frames without a display until the client has settled, and returns the last one. Needs EGL, no window system.

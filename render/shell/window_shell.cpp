@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "render/base/imgui_compat.h"
 #include "render/shell/frame_loop.h"
 #include "render/shell/gl_renderer.h"
 #include "render/shell/shell.h"
@@ -81,8 +82,6 @@ Key key_from_glfw(int key, int scancode) {
   }
   return Key::none;
 }
-
-constexpr double kSignalCheck = 0.25;  // seconds: how soon SIGTERM is noticed while idle
 
 // The one thing that a signal handler may write.
 volatile std::sig_atomic_t g_stop_signal = 0;
@@ -257,13 +256,10 @@ void WindowShell::set_icon() {
 }
 
 void WindowShell::connect_clipboard() {
-  ImGuiIO& io = ImGui::GetIO();
-  io.ClipboardUserData = window_;
-  io.GetClipboardTextFn = [](void* window) { return glfwGetClipboardString(static_cast<GLFWwindow*>(window)); };
-  io.SetClipboardTextFn = [](void* window, const char* text) {
-    glfwSetClipboardString(static_cast<GLFWwindow*>(window), text);
-  };
-  io.BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
+  compat::set_clipboard(
+      window_, [](void* window) { return glfwGetClipboardString(static_cast<GLFWwindow*>(window)); },
+      [](void* window, const char* text) { glfwSetClipboardString(static_cast<GLFWwindow*>(window), text); });
+  ImGui::GetIO().BackendFlags |= ImGuiBackendFlags_HasMouseCursors;
 }
 
 void WindowShell::install_callbacks() {
@@ -323,8 +319,7 @@ bool WindowShell::frame_is_due(double now) const { return pace_.due(now) || !que
 // since the swap does not wait for the screen everywhere.
 void WindowShell::wait(double now) {
   if (!frame_is_due(now)) {
-    const double until = std::min(kSignalCheck, pace_.next_s().value_or(now + kSignalCheck) - now);
-    glfwWaitEventsTimeout(std::max(until, 0.001));
+    glfwWaitEventsTimeout(std::max(pace_.sleep_s(now), 0.001));
     return;
   }
   glfwPollEvents();

@@ -18,7 +18,7 @@ constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
 template <typename Ticks>
 class CounterWalk {
  public:
-  CounterWalk(const LaneSnapshot& lane, LaneDetail* detail, const Ticks& ticks, int width, CounterStrip& strip)
+  CounterWalk(const LaneSnapshot& lane, lod::LaneDetail* detail, const Ticks& ticks, int width, CounterStrip& strip)
       : lane_(lane), detail_(detail), ticks_(ticks), width_(width), strip_(strip) {}
 
   void run() {
@@ -58,18 +58,18 @@ class CounterWalk {
 
   void visit_leaf(const CounterNode& leaf, std::uint32_t index, double x0, double x1) {
     if (detail_ == nullptr) return add(leaf, x0, x1);
-    const bool samples = (x1 - x0) * kMicroEvents > kNodePixels * kLeafEvents;
-    const WindowDetail wanted = samples ? WindowDetail::events : WindowDetail::micro;
-    const LaneWindow* window = detail_->find(index, wanted);
+    const bool samples = (x1 - x0) * lod::kMicroEvents > kNodePixels * kLeafEvents;
+    const lod::WindowDetail wanted = samples ? lod::WindowDetail::events : lod::WindowDetail::micro;
+    const lod::LaneWindow* window = detail_->find(index, wanted);
     if (window == nullptr) {
       if (!detail_->lost(index, wanted)) strip_.complete = false;
-      window = detail_->ready(index, samples ? WindowDetail::micro : WindowDetail::events);
+      window = detail_->ready(index, samples ? lod::WindowDetail::micro : lod::WindowDetail::events);
       if (window == nullptr) return add(leaf, x0, x1);
     }
     const std::uint32_t place = index - window->first_leaf;
     for (std::uint32_t i = window->first_entry[place]; i < window->first_entry[place + 1]; ++i) {
-      if (window->detail == WindowDetail::events) {
-        const WindowSample& sample = window->samples[i];
+      if (window->detail == lod::WindowDetail::events) {
+        const lod::WindowSample& sample = window->samples[i];
         const auto value = static_cast<float>(sample.value);
         add_if_seen({sample.ticks, sample.ticks, value, value, sample.value, 0});
       } else {
@@ -146,7 +146,7 @@ class CounterWalk {
   }
 
   const LaneSnapshot& lane_;
-  LaneDetail* detail_;
+  lod::LaneDetail* detail_;
   const Ticks& ticks_;
   int width_;
   CounterStrip& strip_;
@@ -159,7 +159,12 @@ class CounterWalk {
 };
 
 constexpr float kMargin = 4;  // between the top value and the lane's edge
-constexpr float kAreaAlpha = 0.22F;
+constexpr float kAreaAlpha = 0.22F, kBandAlpha = 0.45F;
+
+// Whether the pixel, which may lie beyond the strip, has more values than one.
+bool spans(const CounterStrip& strip, std::size_t pixel) {
+  return pixel < strip.high.size() && strip.low[pixel] < strip.high[pixel];
+}
 
 // Runs of pixels with one value become one rectangle each.
 template <typename Draw>
@@ -176,7 +181,7 @@ void for_each_step(const CounterStrip& strip, Draw draw) {
 
 }  // namespace
 
-void build_counter_strip(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, CounterStrip& strip) {
+void build_counter_strip(const LaneSnapshot& lane, lod::LaneDetail* detail, const TimeView& view, CounterStrip& strip) {
   const auto width = static_cast<std::size_t>(view.width);
   strip.low.assign(width, kNothing);
   strip.high.assign(width, kNothing);
@@ -212,7 +217,11 @@ void paint_counter(Ui& ui, ImDrawList* list, const CounterPaint& counter) {
     const float high = y_of(counter.strip.high[begin]);
     const float low = y_of(counter.strip.low[begin]);
     if (counter.area) list->AddRectFilled(ImVec2(x0, high), ImVec2(x1, bottom), area);
-    list->AddRectFilled(ImVec2(x0, high - line), ImVec2(x1, std::max(high, low)), counter.colour);
+    // What varies within pixels is a pale band below its line: solid, it would look like a higher area. A step is an
+    // edge.
+    const bool varies = low > high && (spans(counter.strip, begin - 1) || spans(counter.strip, end));
+    list->AddRectFilled(ImVec2(x0, high - line), ImVec2(x1, varies ? high : std::max(high, low)), counter.colour);
+    if (varies) list->AddRectFilled(ImVec2(x0, high), ImVec2(x1, low), with_alpha(counter.colour, kBandAlpha));
   });
   if (counter.peak.empty()) return;
   const float y = y_of(static_cast<float>(top)) - line;

@@ -22,7 +22,7 @@ struct CounterStrip {
 };
 
 // `detail` may be null: then leaves are the finest there is.
-void build_counter_strip(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, CounterStrip& strip);
+void build_counter_strip(const LaneSnapshot& lane, lod::LaneDetail* detail, const TimeView& view, CounterStrip& strip);
 
 // Draws a counter lane as a stepped area with its line, or the line alone, the peak as a dashed line with its value on
 // the right.

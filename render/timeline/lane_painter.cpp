@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "render/base/draw.h"
+#include "render/base/imgui_compat.h"
 
 namespace accelscope::render {
 namespace {
@@ -27,9 +28,9 @@ LanePainter::LanePainter(Ui& ui, ImDrawList* list, const StripTexture& texture, 
       list_(list),
       texture_(texture),
       labels_(labels),
-      advance_(ui.fonts()[TextStyle::mono_small]->GetCharAdvance('M')),
+      advance_(compat::glyphs_of(ui.fonts()[TextStyle::mono_small]).GetCharAdvance('M')),
       text_top_(std::round(ui.fonts().baseline_offset(TextStyle::mono_small)) -
-                std::round(ui.fonts()[TextStyle::mono_small]->Ascent)),
+                std::round(compat::glyphs_of(ui.fonts()[TextStyle::mono_small]).Ascent)),
       radius_(size::kSliceRadius * ui.scale()),
       gap_(ui.px(1)),
       light_(ui.theme().kind() == ThemeKind::light) {}
@@ -85,9 +86,9 @@ void LanePainter::paint_wait(const LanePaint& lane, const WideSlice& slice) cons
   const float left = std::round(box.centre().x - width / 2);
   const float margin = ui_.px(kLabelMargin);
   list_->AddRectFilled(ImVec2(left - margin, box.y0), ImVec2(left + width + margin, box.y1), ui_.colour(Colour::bg1));
-  const ImFont* font = ui_.fonts()[TextStyle::mono_small];
+  ImFont* font = ui_.fonts()[TextStyle::mono_small];
   const float top = std::round(box.centre().y - 0.01F) + text_top_;
-  list_->AddText(font, font->FontSize, ImVec2(left, top), ui_.colour(Colour::text3), name.data(),
+  list_->AddText(font, compat::font_size(font), ImVec2(left, top), ui_.colour(Colour::text3), name.data(),
                  name.data() + name.size());
   ui_.note_text(name, {left, box.y0, left + width, box.y1});
 }
@@ -140,9 +141,9 @@ void LanePainter::paint_label(const WideSlice& slice, const Rect& box, Pixel col
   if (fitting < kFewestCharacters) return;
   const std::string_view name = labels_.label(slice, fitting);
   if (name.empty()) return;
-  const ImFont* font = ui_.fonts()[TextStyle::mono_small];
+  ImFont* font = ui_.fonts()[TextStyle::mono_small];
   const float top = std::round(box.centre().y - 0.01F) + text_top_;
-  list_->AddText(font, font->FontSize, ImVec2(left, top), colour, name.data(), name.data() + name.size());
+  list_->AddText(font, compat::font_size(font), ImVec2(left, top), colour, name.data(), name.data() + name.size());
   ui_.note_text(name, {left, box.y0, left + advance_ * static_cast<float>(character_count(name)), box.y1});
 }
 

@@ -70,7 +70,9 @@ class Shading {
   }
   [[nodiscard]] std::uint32_t of_micro(std::uint32_t colour, const SliceNode& node, std::uint32_t leaf,
                                        std::uint32_t micro, double x0, double x1) const noexcept {
-    const auto of_eight = [micro](std::uint64_t bits) { return std::popcount(bits >> (micro * kMicroEvents) & 0xffU); };
+    const auto of_eight = [micro](std::uint64_t bits) {
+      return std::popcount(bits >> (micro * lod::kMicroEvents) & 0xffU);
+    };
     mark(x0, x1, shade_.hits != nullptr && of_eight(shade_.hits->bits(shade_.lane_index, leaf)) > 0,
          shade_.lit != nullptr && of_eight(shade_.lit->bits(shade_.lane_index, leaf)) > 0);
     if (!in_stretch(x0, x1)) return shaded(colour, 0);
@@ -128,8 +130,8 @@ class Shading {
 template <typename Ticks>
 class SliceWalk {
  public:
-  SliceWalk(const LaneSnapshot& lane, LaneDetail* detail, const Ticks& ticks, int width, double whole_pixels,
-            PixelCover& cover, LaneStrip& strip, const Shading* shading, const LaneColours* colours)
+  SliceWalk(const LaneSnapshot& lane, lod::LaneDetail* detail, const Ticks& ticks, int width, double whole_pixels,
+            PixelCover& cover, LaneStrip& strip, const Shading* shading, const colour::LaneColours* colours)
       : lane_(lane),
         detail_(detail),
         ticks_(ticks),
@@ -188,21 +190,23 @@ class SliceWalk {
   void visit_leaf(const SliceNode& leaf, std::uint32_t index, double x0, double x1) {
     if (detail_ == nullptr) return add_leaf(leaf, index, x0, x1);
     // Where a micro node would be wider than a pixel or two, its events are wanted.
-    const bool events = (x1 - x0) * kMicroEvents > kNodePixels * leaf.count;
+    const bool events = (x1 - x0) * lod::kMicroEvents > kNodePixels * leaf.count;
     if (events) {
-      if (const LaneWindow* window = find(index, WindowDetail::events)) return add_events(*window, index);
-      if (!detail_->lost(index, WindowDetail::events)) strip_.complete = false;
+      if (const lod::LaneWindow* window = find(index, lod::WindowDetail::events)) return add_events(*window, index);
+      if (!detail_->lost(index, lod::WindowDetail::events)) strip_.complete = false;
     }
-    const LaneWindow* micro = events ? detail_->ready(index, WindowDetail::micro) : find(index, WindowDetail::micro);
+    const lod::LaneWindow* micro =
+        events ? detail_->ready(index, lod::WindowDetail::micro) : find(index, lod::WindowDetail::micro);
     if (micro != nullptr) return add_micro(*micro, index);
-    if (!events && !detail_->lost(index, WindowDetail::micro)) strip_.complete = false;
-    if (const LaneWindow* window = detail_->ready(index, WindowDetail::events)) return add_events(*window, index);
+    if (!events && !detail_->lost(index, lod::WindowDetail::micro)) strip_.complete = false;
+    if (const lod::LaneWindow* window = detail_->ready(index, lod::WindowDetail::events))
+      return add_events(*window, index);
     add_leaf(leaf, index, x0, x1);
   }
 
   // Neighbouring leaves mostly lie in the window of the last one.
-  [[nodiscard]] const LaneWindow* find(std::uint32_t leaf, WindowDetail detail) {
-    const LaneWindow*& last = last_windows_[static_cast<std::size_t>(detail)];
+  [[nodiscard]] const lod::LaneWindow* find(std::uint32_t leaf, lod::WindowDetail detail) {
+    const lod::LaneWindow*& last = last_windows_[static_cast<std::size_t>(detail)];
     const bool holds = last != nullptr && leaf >= last->first_leaf && leaf < last->first_leaf + last->leaf_count;
     if (!holds) last = detail_->find(leaf, detail);
     return last;
@@ -215,13 +219,13 @@ class SliceWalk {
   }
 
   // The mean of its events' colours.
-  [[nodiscard]] std::uint32_t micro_colour(const LaneWindow& window, std::uint32_t leaf, std::uint32_t entry,
+  [[nodiscard]] std::uint32_t micro_colour(const lod::LaneWindow& window, std::uint32_t leaf, std::uint32_t entry,
                                            std::uint32_t micro) const noexcept {
-    const MicroWeights& weights = window.weights[entry];
+    const lod::MicroWeights& weights = window.weights[entry];
     std::uint32_t red = 0, green = 0, blue = 0, all = 0;
-    for (std::uint32_t i = 0; i < kMicroEvents; ++i) {
+    for (std::uint32_t i = 0; i < lod::kMicroEvents; ++i) {
       if (weights[i] == 0) continue;
-      const std::uint32_t colour = colours_->event(leaf, micro * kMicroEvents + i);
+      const std::uint32_t colour = colours_->event(leaf, micro * lod::kMicroEvents + i);
       red += weights[i] * (colour >> 16 & 0xffU);
       green += weights[i] * (colour >> 8 & 0xffU);
       blue += weights[i] * (colour & 0xffU);
@@ -235,7 +239,7 @@ class SliceWalk {
     add_node(leaf, x0, x1, colour_of(leaf, 0, index, x0, x1));
   }
 
-  void add_micro(const LaneWindow& window, std::uint32_t leaf) {
+  void add_micro(const lod::LaneWindow& window, std::uint32_t leaf) {
     const std::uint32_t place = leaf - window.first_leaf;
     const std::uint32_t first = window.first_entry[place];
     for (std::uint32_t i = first; i < window.first_entry[place + 1]; ++i) {
@@ -246,25 +250,25 @@ class SliceWalk {
       if (x0 >= width_) return;
       if (x1 - x0 > kNodePixels) {
         // Unevenly filled leaf: this part of it needs its events after all.
-        if (const LaneWindow* events = find(leaf, WindowDetail::events)) {
-          const std::uint32_t begin = (i - first) * kMicroEvents;
-          add_events(*events, leaf, begin, begin + kMicroEvents);
+        if (const lod::LaneWindow* events = find(leaf, lod::WindowDetail::events)) {
+          const std::uint32_t begin = (i - first) * lod::kMicroEvents;
+          add_events(*events, leaf, begin, begin + lod::kMicroEvents);
           continue;
         }
-        if (!detail_->lost(leaf, WindowDetail::events)) strip_.complete = false;
+        if (!detail_->lost(leaf, lod::WindowDetail::events)) strip_.complete = false;
       }
       const std::uint32_t colour = colours_ == nullptr ? node.colour : micro_colour(window, leaf, i, i - first);
       add_node(node, x0, x1, shading_ == nullptr ? colour : shading_->of_micro(colour, node, leaf, i - first, x0, x1));
     }
   }
 
-  void add_events(const LaneWindow& window, std::uint32_t leaf, std::uint32_t begin = 0,
+  void add_events(const lod::LaneWindow& window, std::uint32_t leaf, std::uint32_t begin = 0,
                   std::uint32_t end = std::numeric_limits<std::uint32_t>::max()) {
     const std::uint32_t place = leaf - window.first_leaf;
     const std::uint32_t first = window.first_entry[place];
     end = std::min(end, window.first_entry[place + 1] - first);
     for (std::uint32_t i = begin; i < end; ++i) {
-      const WindowEvent& event = window.events[first + i];
+      const lod::WindowEvent& event = window.events[first + i];
       const double x1 = ticks_.x(event.end_ticks);
       if (x1 < 0) continue;
       const double x0 = ticks_.x(event.begin_ticks);
@@ -273,7 +277,7 @@ class SliceWalk {
     }
   }
 
-  void add_event(const WindowEvent& event, EventId id, std::uint32_t leaf, std::uint32_t in_leaf, double x0,
+  void add_event(const lod::WindowEvent& event, EventId id, std::uint32_t leaf, std::uint32_t in_leaf, double x0,
                  double x1) {
     if (x1 <= 0 && x0 < 0) return;
     const bool dimmed = shading_ != nullptr && !shading_->is_bright(leaf, in_leaf, x0, x1);
@@ -339,23 +343,23 @@ class SliceWalk {
   }
 
   const LaneSnapshot& lane_;
-  LaneDetail* detail_;
+  lod::LaneDetail* detail_;
   const Ticks& ticks_;
   int width_;
   double whole_pixels_;
   PixelCover& cover_;
   LaneStrip& strip_;
   const Shading* shading_;
-  const LaneColours* colours_;
-  std::array<const LaneWindow*, 2> last_windows_{};  // by detail
+  const colour::LaneColours* colours_;
+  std::array<const lod::LaneWindow*, 2> last_windows_{};  // by detail
   double busy_pixels_ = 0;
   double wait_pixels_ = 0;
 };
 
 template <typename Ticks>
-void walk(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, double whole_pixels,
+void walk(const LaneSnapshot& lane, lod::LaneDetail* detail, const TimeView& view, double whole_pixels,
           const ClockMap& clock, PixelCover& cover, LaneStrip& strip, const Shading* shading,
-          const LaneColours* colours) {
+          const colour::LaneColours* colours) {
   const Ticks ticks(clock, view);
   SliceWalk<Ticks> walk(lane, detail, ticks, view.width, whole_pixels, cover, strip, shading, colours);
   walk.run();
@@ -511,7 +515,7 @@ void PixelCover::write_waits(std::vector<PixelRun>& runs) const {
   }
 }
 
-void LaneStripBuilder::build(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, LaneStrip& strip,
+void LaneStripBuilder::build(const LaneSnapshot& lane, lod::LaneDetail* detail, const TimeView& view, LaneStrip& strip,
                              const LaneShade* shade) {
   build(lane, detail, view, render::kNodePixels, strip, shade);
 }
@@ -522,8 +526,8 @@ void LaneStripBuilder::build_coarse(const LaneSnapshot& lane, const TimeView& vi
   strip.complete = false;
 }
 
-void LaneStripBuilder::build(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, double whole_pixels,
-                             LaneStrip& strip, const LaneShade* shade) {
+void LaneStripBuilder::build(const LaneSnapshot& lane, lod::LaneDetail* detail, const TimeView& view,
+                             double whole_pixels, LaneStrip& strip, const LaneShade* shade) {
   strip.slices.clear();
   strip.found.clear();
   strip.lit.clear();
@@ -532,7 +536,7 @@ void LaneStripBuilder::build(const LaneSnapshot& lane, LaneDetail* detail, const
   std::optional<Shading> shading;
   if (shade != nullptr && !shade->plain()) shading.emplace(*shade, view, marks_);
   const bool coloured = shade != nullptr && shade->colours != nullptr;
-  const LaneColours* colours = coloured ? shade->colours->lane(shade->lane_index) : nullptr;
+  const colour::LaneColours* colours = coloured ? shade->colours->lane(shade->lane_index) : nullptr;
   static const ClockMap kIdentity;
   const ClockMap& clock = lane.clock ? *lane.clock : kIdentity;
   if (clock.is_affine()) {

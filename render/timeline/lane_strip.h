@@ -119,20 +119,20 @@ inline constexpr double kDimShare = 0.74;  // of the way to the background
 }
 
 struct LaneShade {
-  std::uint32_t lane_index = 0;           // into Snapshot::lanes, for the masks
-  const EventMask* bright = nullptr;      // events that pass stay bright; null: all do
-  const EventMask* region = nullptr;      // the same, of a second filter
-  const EventMask* hits = nullptr;        // events that get a bar; null: none does
-  const EventMask* lit = nullptr;         // events that get an accent outline; null: none does
-  const EventColours* colours = nullptr;  // null: by name
-  std::uint64_t colours_id = 0;           // of them: an address may come again
+  std::uint32_t lane_index = 0;                   // into Snapshot::lanes, for the masks
+  const EventMask* bright = nullptr;              // events that pass stay bright; null: all do
+  const EventMask* region = nullptr;              // the same, of a second filter
+  const EventMask* hits = nullptr;                // events that get a bar; null: none does
+  const EventMask* lit = nullptr;                 // events that get an accent outline; null: none does
+  const colour::EventColours* colours = nullptr;  // null: by name
+  std::uint64_t colours_id = 0;                   // of them: an address may come again
   double bright_begin_ns = -std::numeric_limits<double>::infinity();
   double bright_end_ns = std::numeric_limits<double>::infinity();
   bool dimmed = false;           // the whole lane
   std::uint32_t background = 0;  // 0xRRGGBB
   bool operator==(const LaneShade&) const = default;
 
-  void colour_by(const EventColours* chosen) noexcept {
+  void colour_by(const colour::EventColours* chosen) noexcept {
     colours = chosen;
     colours_id = chosen != nullptr ? chosen->id() : 0;
   }
@@ -185,15 +185,15 @@ class LaneStripBuilder {
  public:
   // `detail` may be null: then leaves are the finest there is. `shade` may be null: nothing is dimmed,
   // found, lit or coloured by anything but its name.
-  void build(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, LaneStrip& strip,
+  void build(const LaneSnapshot& lane, lod::LaneDetail* detail, const TimeView& view, LaneStrip& strip,
              const LaneShade* shade = nullptr);
   // What can be drawn at once: some dozens of nodes of the tree, each as an evenly filled stretch. Every event that
   // touches the view lights the pixels that it has.
   void build_coarse(const LaneSnapshot& lane, const TimeView& view, LaneStrip& strip, const LaneShade* shade = nullptr);
 
  private:
-  void build(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, double whole_pixels, LaneStrip& strip,
-             const LaneShade* shade);
+  void build(const LaneSnapshot& lane, lod::LaneDetail* detail, const TimeView& view, double whole_pixels,
+             LaneStrip& strip, const LaneShade* shade);
   PixelCover cover_;
   std::vector<std::uint8_t> marks_;  // by pixel
 };

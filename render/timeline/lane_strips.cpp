@@ -29,7 +29,7 @@ struct LaneStrips::MadeFrom {
 struct LaneStrips::Batch {
   struct Work {
     Wanted wanted;
-    std::shared_ptr<LaneDetail> detail;
+    std::shared_ptr<lod::LaneDetail> detail;
     LaneStrip strip;
     std::atomic<bool> done{false};
   };
@@ -74,7 +74,8 @@ struct LaneStrips::Lane {
 LaneStrips::LaneStrips(WorkerPool& pool) : pool_(pool) {}
 LaneStrips::~LaneStrips() = default;
 
-void LaneStrips::begin_frame(LaneWindows& windows, std::shared_ptr<const Snapshot> snapshot, const TimeView& view) {
+void LaneStrips::begin_frame(lod::LaneWindows& windows, std::shared_ptr<const Snapshot> snapshot,
+                             const TimeView& view) {
   windows_ = &windows;
   snapshot_ = std::move(snapshot);
   view_ = view;

@@ -33,7 +33,7 @@ class LaneStrips {
   LaneStrips(const LaneStrips&) = delete;
   LaneStrips& operator=(const LaneStrips&) = delete;
 
-  void begin_frame(LaneWindows& windows, std::shared_ptr<const Snapshot> snapshot, const TimeView& view);
+  void begin_frame(lod::LaneWindows& windows, std::shared_ptr<const Snapshot> snapshot, const TimeView& view);
   // What to draw now. Stays until the next frame asks for the lane again, or has not for long.
   [[nodiscard]] const LaneStrip& strip(const Wanted& wanted);
   void end_frame();
@@ -48,7 +48,7 @@ class LaneStrips {
   struct MadeFrom;
   [[nodiscard]] const LaneStrip& stand_in(Lane& lane, const Wanted& wanted);
 
-  LaneWindows* windows_ = nullptr;  // of this frame, as are the next two
+  lod::LaneWindows* windows_ = nullptr;  // of this frame, as are the next two
   std::shared_ptr<const Snapshot> snapshot_;
   TimeView view_;
   std::uint64_t frame_ = 0;
@@ -66,7 +66,7 @@ class LaneStrips {
 // Different tasks have different lanes.
 struct StripTask {
   const LaneSnapshot* lane = nullptr;
-  LaneDetail* detail = nullptr;
+  lod::LaneDetail* detail = nullptr;
   LaneStrip* strip = nullptr;
   const LaneShade* shade = nullptr;  // may be null
 };

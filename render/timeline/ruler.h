@@ -82,7 +82,4 @@ struct Ruler {
 // Labelled ticks are at least `least_pixels` apart.
 [[nodiscard]] Ruler make_ruler(const TimeView& view, double least_pixels);
 
-// A time as the ruler writes it where its labelled ticks are step_ns apart: "1,984.25 µs" for steps of 10 ns.
-[[nodiscard]] std::string ruler_label(double ns, double step_ns);
-
 }  // namespace accelscope::render

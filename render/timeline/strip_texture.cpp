@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "render/base/imgui_compat.h"
+
 namespace accelscope::render {
 
 void StripTexture::begin(int width, int x0, int highest, const Hatch& hatch) {
@@ -49,8 +51,8 @@ void StripTexture::release(Textures& textures) {
 
 void StripTexture::draw_row(ImDrawList* list, const Rect& rect, int row, Pixel tint) const {
   const float v = (static_cast<float>(row) + 0.5F) / static_cast<float>(rows());
-  list->AddImage(reinterpret_cast<ImTextureID>(handle_), ImVec2(rect.x0, rect.y0), ImVec2(rect.x1, rect.y1),
-                 ImVec2(0, v), ImVec2(1, v), tint);
+  list->AddImage(compat::texture_id(handle_), ImVec2(rect.x0, rect.y0), ImVec2(rect.x1, rect.y1), ImVec2(0, v),
+                 ImVec2(1, v), tint);
 }
 
 void StripTexture::draw_hatch(ImDrawList* list, const Rect& rect) const {
@@ -59,7 +61,7 @@ void StripTexture::draw_hatch(ImDrawList* list, const Rect& rect) const {
   const float u0 = (rect.x0 - static_cast<float>(x0_)) / width;
   const float u1 = (rect.x1 - static_cast<float>(x0_)) / width;
   const auto top = static_cast<float>(static_cast<int>(rect.y0) % step_);
-  list->AddImage(reinterpret_cast<ImTextureID>(handle_), ImVec2(rect.x0, rect.y0), ImVec2(rect.x1, rect.y1),
+  list->AddImage(compat::texture_id(handle_), ImVec2(rect.x0, rect.y0), ImVec2(rect.x1, rect.y1),
                  ImVec2(u0, top / height), ImVec2(u1, (top + rect.height()) / height));
 }
 

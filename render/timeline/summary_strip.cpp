@@ -52,8 +52,8 @@ void SummaryBuilder::begin(std::vector<std::uint32_t> lanes, const TimeView& vie
   complete_ = true;
 }
 
-void SummaryBuilder::advance(const Snapshot& snapshot, LaneWindows& windows, StripCrew& crew, const ShadeOf& shade_of,
-                             std::size_t& budget) {
+void SummaryBuilder::advance(const Snapshot& snapshot, lod::LaneWindows& windows, StripCrew& crew,
+                             const ShadeOf& shade_of, std::size_t& budget) {
   if (!busy_) return;
   std::vector<std::uint32_t> now;
   for (; next_ < lanes_.size() && now.size() < budget; ++next_) {

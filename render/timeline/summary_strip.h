@@ -35,7 +35,7 @@ class SummaryBuilder {
   void begin(std::vector<std::uint32_t> lanes, const TimeView& view);
   [[nodiscard]] bool busy() const noexcept { return busy_; }
   // Adds at most `budget` lanes and takes them off it.
-  void advance(const Snapshot& snapshot, LaneWindows& windows, StripCrew& crew, const ShadeOf& shade_of,
+  void advance(const Snapshot& snapshot, lod::LaneWindows& windows, StripCrew& crew, const ShadeOf& shade_of,
                std::size_t& budget);
   [[nodiscard]] const SummaryStrip& strip() const noexcept { return strip_; }  // the last that was finished
 

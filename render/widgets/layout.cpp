@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "render/base/imgui_compat.h"
 #include "render/widgets/widgets.h"
 
 namespace accelscope::render {
@@ -34,7 +35,7 @@ ScrollArea::ScrollArea(Ui& ui, std::string_view name, const Rect& area, float co
   const float height = std::max(0.0F, area.height());
   const bool bar_below = content_width > width;
   const bool bar_right = content_height > height - (bar_below ? bar : 0);
-  ImGui::SetCursorScreenPos(ImVec2(area.x0, area.y0));
+  compat::place_next_item(ImVec2(area.x0, area.y0));
   ImGui::SetNextWindowContentSize(ImVec2(content_width, content_height));
   ImGui::BeginChild(ImGui::GetID(std::string(name).c_str()), ImVec2(std::max(1.0F, width), std::max(1.0F, height)),
                     false,
@@ -92,10 +93,13 @@ struct TabHits {
   bool dragged = false;
 };
 
-TabHits draw_tab(Ui& ui, const std::string& name, const Rect& rect, const Tab& tab, bool active) {
+TabHits draw_tab(Ui& ui, const std::string& name, const Rect& rect, const Tab& tab, bool active, bool is_page) {
   TabHits hits;
-  const Interaction at = interact(ui, name, rect, {.below_others = tab.closable});
-  if (active) {
+  const Interaction at = interact(ui, name, rect, {.below_others = tab.closable, .chosen = active, .label = tab.label});
+  if (is_page) {
+    const Rect chip = rect.inset(ui.px(1), 0).middle(ui.px(size::kSmallControl) - ui.px(4));
+    if (active || at.hovered) fill(ui, chip, ui.colour(active ? Colour::accent_bg : Colour::bg3), size::kChipRadius);
+  } else if (active) {
     Rect body = rect;
     fill(ui, body, ui.colour(Colour::bg2));
     fill(ui, body.cut_top(ui.px(size::kAccentLine)), ui.colour(Colour::accent));
@@ -106,7 +110,7 @@ TabHits draw_tab(Ui& ui, const std::string& name, const Rect& rect, const Tab& t
   if (tab.closable) {
     Rect close = {rect.x1 - ui.px(kClose), rect.y0, rect.x1 - ui.px(4), rect.y1};
     inside.x1 = close.x0;
-    const Interaction at_close = interact(ui, name + ".close", close.middle(ui.px(18)));
+    const Interaction at_close = interact(ui, name + ".close", close.middle(ui.px(18)), {.label = "Close"});
     if (at_close.hovered) fill(ui, close.middle(ui.px(18)), ui.colour(Colour::bg4), size::kChipRadius);
     draw_icon(ui, close, icon::kClose, ui.colour(at_close.hovered || active ? Colour::text1 : Colour::text3),
               TextStyle::icon12);
@@ -132,7 +136,7 @@ TabHits draw_tab(Ui& ui, const std::string& name, const Rect& rect, const Tab& t
   }
   if (tab.updating) {
     const Rect margin = {rect.x1 - ui.px(kTabStripPadding - 3), rect.y0, rect.x1 + ui.px(3), rect.y1};
-    const Interaction at_clock = interact(ui, name + ".updating", margin);
+    const Interaction at_clock = interact(ui, name + ".updating", margin, {.keys = FocusStopKind::open});
     draw_icon(ui, margin, icon::kClock, ui.colour(Colour::text3), TextStyle::icon12);
     tooltip(ui, at_clock, margin, "Updating: more has been recorded since");
   }
@@ -167,9 +171,15 @@ Shown tabs_that_fit(const std::vector<float>& widths, float room, std::size_t ac
 
 }  // namespace
 
+float tab_strip_width(const Ui& ui, std::span<const Tab> tabs) {
+  float width = 0;
+  for (const Tab& tab : tabs) width += tab_width(ui, tab);
+  return width;
+}
+
 TabStripResult tab_strip(Ui& ui, std::string_view name, const Rect& rect, std::span<const Tab> tabs,
                          std::optional<std::size_t> active, const TabStripOptions& options) {
-  fill(ui, rect, ui.colour(Colour::bg0));
+  if (!options.pages) fill(ui, rect, ui.colour(Colour::bg0));
   TabStripResult result;
   std::vector<float> widths;
   float total = 0;
@@ -181,12 +191,14 @@ TabStripResult tab_strip(Ui& ui, std::string_view name, const Rect& rect, std::s
   const ButtonOptions more_options{.label = "More", .kind = ButtonKind::flat, .tooltip = "All tabs"};
   const float more_width = button_width(ui, more_options);
   const float room = rest.width() - add_width - (overflows ? more_width : 0);
+  const FocusGroup group(ui, name,
+                         active && *active < tabs.size() ? tab_part(name, tabs[*active].name) : std::string());
   float& dragged = ui.remembered(tab_part(name, "#dragged"));  // one more than its index; 0: none
   const Shown shown = tabs_that_fit(widths, room, active.value_or(0));
   for (std::size_t index = shown.first; index < shown.last; ++index) {
     const Rect place = rest.cut_left(std::min(widths[index], room));
     const bool is_active = active == index;
-    const TabHits hits = draw_tab(ui, tab_part(name, tabs[index].name), place, tabs[index], is_active);
+    const TabHits hits = draw_tab(ui, tab_part(name, tabs[index].name), place, tabs[index], is_active, options.pages);
     const bool next_is_active = active == index + 1;
     if (!is_active && !next_is_active && options.can_add) {
       vertical_line(ui, place.x1 - ui.px(1), rect.y0 + ui.px(8), rect.y1 - ui.px(8), ui.colour(Colour::line2));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "render/base/imgui_compat.h"
 #include "render/widgets/widgets.h"
@@ -49,34 +50,58 @@ void move_mark(std::span<const MenuItem> items, float& mark, int step) {
   }
 }
 
-bool begins_with(std::string_view text, std::string_view start) {
-  const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return text.size() >= start.size() &&
-         std::equal(start.begin(), start.end(), text.begin(), [&](char a, char b) { return small(a) == small(b); });
-}
-
 // Letters that are typed mark the first item that begins with them, or has a word that does.
 void mark_typed(Ui& ui, std::string_view name, std::span<const MenuItem> items, float& mark) {
   if (ui.keys_go_elsewhere()) return;
   std::string& typed = ui.type_ahead(name);
   if (ui.input().text.empty()) return;
   typed += ui.input().text;
-  const auto mark_first = [&](const auto& fits) {
-    const auto found =
-        std::ranges::find_if(items, [&](const MenuItem& item) { return item.enabled && fits(item.label); });
-    if (found != items.end()) mark = static_cast<float>(found - items.begin());
-    return found != items.end();
-  };
-  if (mark_first([&](const std::string& label) { return begins_with(label, typed); })) return;
-  mark_first([&](const std::string& label) {
-    for (std::size_t at = label.find(' '); at != std::string::npos; at = label.find(' ', at + 1)) {
-      if (begins_with(std::string_view(label).substr(at + 1), typed)) return true;
-    }
-    return false;
+  const auto found = find_typed(items.size(), 0, typed, [&](std::size_t index) {
+    return items[index].enabled ? items[index].label : std::string();
   });
+  if (found) mark = static_cast<float>(*found);
 }
 
-void draw_item(Ui& ui, const Rect& row, const MenuItem& item, bool lit) {
+constexpr const char* kByKeys = "#by_keys";  // remembered of a menu bar: its menus were opened by Alt
+
+Key letter_key(char letter) {
+  const auto lower = static_cast<char>(letter | 0x20);
+  return lower >= 'a' && lower <= 'z' ? static_cast<Key>(static_cast<int>(Key::a) + lower - 'a') : Key::none;
+}
+
+// Of each label the letter that chooses it: the first of a word that no item before it has, else any such letter;
+// npos: none is left.
+std::vector<std::size_t> mnemonics_of(std::size_t count, const std::function<std::string_view(std::size_t)>& label) {
+  std::vector<std::size_t> places(count, std::string_view::npos);
+  std::set<Key> taken;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string_view text = label(i);
+    for (const bool any_letter : {false, true}) {
+      for (std::size_t at = 0; at < text.size() && places[i] == std::string_view::npos; ++at) {
+        const Key key = letter_key(text[at]);
+        const bool begins = at == 0 || text[at - 1] == ' ';
+        if (key == Key::none || (!begins && !any_letter) || !taken.insert(key).second) continue;
+        places[i] = at;
+      }
+    }
+  }
+  return places;
+}
+
+bool mnemonic_pressed(const Ui& ui, std::string_view label, std::size_t place, Modifiers modifiers) {
+  return place != std::string_view::npos && ui.pressed(letter_key(label[place]), modifiers, false);
+}
+
+// Below the letter of a label that is drawn from x on.
+void underline(Ui& ui, float x, const Rect& row, std::string_view label, std::size_t place) {
+  if (place == std::string_view::npos) return;
+  const float from = x + text_width(ui, TextStyle::body, label.substr(0, place));
+  const float width = text_width(ui, TextStyle::body, label.substr(place, 1));
+  const float baseline = row.centre().y + ui.fonts().baseline_offset(TextStyle::body);
+  horizontal_line(ui, from, from + width, std::round(baseline + ui.px(2)), ui.colour(Colour::text1));
+}
+
+void draw_item(Ui& ui, const Rect& row, const MenuItem& item, bool lit, std::size_t mnemonic) {
   if (lit) fill(ui, row.inset(ui.px(4), 0), ui.colour(Colour::accent_bg), size::kChipRadius);
   Rect inside = row.inset(ui.px(kPadding), 0);
   Rect icon_box = inside.cut_left(ui.px(kIconColumn));
@@ -88,6 +113,7 @@ void draw_item(Ui& ui, const Rect& row, const MenuItem& item, bool lit) {
     draw_icon(ui, icon_box, shown_icon, ui.colour(colour));
   }
   draw_text(ui, inside, item.label, {.colour = label, .fit = Fit::middle});
+  underline(ui, inside.x0, row, item.label, mnemonic);
   if (!item.children.empty()) {
     Rect caret = inside;
     draw_icon(ui, caret.cut_right(ui.px(10)), icon::kCaretRight, ui.colour(Colour::text3));
@@ -100,10 +126,22 @@ void draw_item(Ui& ui, const Rect& row, const MenuItem& item, bool lit) {
 
 std::optional<std::string> draw_items(Ui& ui, std::string_view name, const Rect& box, std::span<const MenuItem> items) {
   float& mark = ui.remembered(menu_part(name, "#mark"), -1);
-  if (ui.pressed(Key::down)) move_mark(items, mark, 1);
-  if (ui.pressed(Key::up)) move_mark(items, mark, -1);
-  mark_typed(ui, name, items, mark);
-  const bool enter = ui.pressed(Key::enter, {}, false);
+  // The key that opened it does nothing more.
+  const bool opens = std::exchange(ui.remembered(menu_part(name, "#opens")), 0.0F) > 0;
+  const auto pressed = [&](Key key, Modifiers modifiers = {}, bool repeat = true) {
+    return !opens && ui.pressed(key, modifiers, repeat);
+  };
+  if (pressed(Key::down)) move_mark(items, mark, 1);
+  if (pressed(Key::up)) move_mark(items, mark, -1);
+  if (pressed(Key::home)) mark = -1, move_mark(items, mark, 1);
+  if (pressed(Key::end)) mark = -1, move_mark(items, mark, -1);
+  const bool alt = ui.input().modifiers().alt;
+  const bool by_keys =
+      !ui.keys_go_elsewhere() && (alt || ui.remembered(std::string(name.substr(0, name.find('.'))) + kByKeys) > 0);
+  std::vector<std::size_t> mnemonics;
+  if (by_keys) mnemonics = mnemonics_of(items.size(), [&](std::size_t i) { return std::string_view(items[i].label); });
+  if (!by_keys && !opens) mark_typed(ui, name, items, mark);
+  const bool enter = pressed(Key::enter, {}, false) || (by_keys && pressed(Key::space, {}, false));
   std::optional<std::string> chosen;
   Rect rest = box.inset(0, ui.px(kMenuMargin));
   for (std::size_t index = 0; index < items.size(); ++index) {
@@ -114,20 +152,25 @@ std::optional<std::string> draw_items(Ui& ui, std::string_view name, const Rect&
     }
     const Rect row = rest.cut_top(ui.px(kItemHeight));
     const std::string item_name = menu_part(name, item.id);
-    const Interaction at = interact(ui, item_name, row, {.disabled = !item.enabled});
+    const Interaction at = interact(ui, item_name, row, {.disabled = !item.enabled, .label = item.label});
     const ImVec2 moved = ImGui::GetIO().MouseDelta;  // a pointer that rests leaves the mark to the keys
     if (at.hovered && item.enabled && (moved.x != 0 || moved.y != 0)) mark = static_cast<float>(index);
+    const std::size_t mnemonic = by_keys ? mnemonics[index] : std::string_view::npos;
+    const bool lettered = by_keys && !opens && item.enabled && mnemonic_pressed(ui, item.label, mnemonic, {.alt = alt});
+    if (lettered) mark = static_cast<float>(index);
     const bool marked = static_cast<int>(mark) == static_cast<int>(index);
     const bool submenu_open = !item.children.empty() && menu_is_open(item_name);
-    draw_item(ui, row, item, (marked && item.enabled) || submenu_open);
-    const bool taken = item.enabled && (at.clicked || (marked && enter));
+    draw_item(ui, row, item, (marked && item.enabled) || submenu_open, mnemonic);
+    const bool taken = item.enabled && (at.clicked || (marked && enter) || lettered);
     if (item.children.empty()) {
       if (taken) chosen = item.id;
       continue;
     }
-    const bool opens = taken || (at.hovered && at.hovered_for > kHoverCardDelay) || (marked && ui.pressed(Key::right));
-    if (item.enabled && opens && !submenu_open) {
+    const bool opens_below =
+        taken || (at.hovered && at.hovered_for > kHoverCardDelay) || (marked && pressed(Key::right));
+    if (item.enabled && opens_below && !submenu_open) {
       open_menu_below(ui, item_name, {row.x1, row.y0 - ui.px(kMenuMargin), row.x1, row.y0 - ui.px(kMenuMargin)});
+      if (!at.hovered) ui.remembered(menu_part(item_name, "#mark")) = 0;  // by a key: its first item is marked
     }
     if (auto below = popup_menu(ui, item_name, item.children)) chosen = below;
   }
@@ -139,6 +182,7 @@ void open_at(Ui& ui, std::string_view name, Point where, float above) {
   ui.remembered(menu_part(name, "#y")) = where.y;
   ui.remembered(menu_part(name, "#above")) = above;
   ui.remembered(menu_part(name, "#mark"), -1) = -1;
+  ui.remembered(menu_part(name, "#opens")) = 1;
   ImGui::OpenPopupEx(popup_id(name));
   ui.request_frame();
 }
@@ -146,7 +190,8 @@ void open_at(Ui& ui, std::string_view name, Point where, float above) {
 // The closed box with its value; a press opens the menu of its name. True while that is open.
 bool dropdown_box(Ui& ui, std::string_view name, const Rect& rect, std::string_view value,
                   const DropdownOptions& options) {
-  const Interaction at = interact(ui, name, rect, {.disabled = options.disabled});
+  const Interaction at =
+      interact(ui, name, rect, {.disabled = options.disabled, .label = options.label.empty() ? value : options.label});
   const bool open = menu_is_open(name);
   if (!options.flat) {
     fill(ui, rect, ui.colour(Colour::bg1), size::kControlRadius);
@@ -171,7 +216,9 @@ bool dropdown_box(Ui& ui, std::string_view name, const Rect& rect, std::string_v
   }
   inside.cut_left(draw_text(ui, inside, options.label, {.colour = options.flat ? colour : Colour::text2}));
   draw_text(ui, inside, value, {.style = style, .colour = colour, .fit = Fit::middle});
-  if (at.pressed && !options.disabled) open_menu_below(ui, name, rect);
+  if ((at.pressed || (at.ring && !open && ui.pressed(Key::down, {.alt = true}))) && !options.disabled) {
+    open_menu_below(ui, name, rect);
+  }
   if (!open && !options.tooltip.empty()) tooltip(ui, at, rect, options.tooltip);
 
   return menu_is_open(name);
@@ -179,7 +226,10 @@ bool dropdown_box(Ui& ui, std::string_view name, const Rect& rect, std::string_v
 
 }  // namespace
 
-void open_menu(Ui& ui, std::string_view name) { open_at(ui, name, ui.input().mouse, ui.input().mouse.y); }
+void open_menu(Ui& ui, std::string_view name) {
+  if (const auto& below = ui.keyboard_focus().menu_below) return open_menu_below(ui, name, *below);
+  open_at(ui, name, ui.input().mouse, ui.input().mouse.y);
+}
 
 void open_menu_below(Ui& ui, std::string_view name, const Rect& anchor) {
   open_at(ui, name, {anchor.x0, anchor.y1}, anchor.y0);
@@ -207,8 +257,11 @@ std::optional<std::string> popup_menu(Ui& ui, std::string_view name, std::span<c
   constexpr ImGuiWindowFlags kOwnScroll = kPopupFlags & ~ImGuiWindowFlags_NoScrollbar;
   if (!ImGui::BeginPopupEx(popup_id(name), kOwnScroll | scrolls)) return std::nullopt;
   const float top = y - ImGui::GetScrollY();
+  const bool has_keys = !ui.keys_go_elsewhere();  // before a menu below closes by the same key
   auto chosen = draw_items(ui, name, {x, top, x + menu.width, top + menu.height}, items);
-  if (chosen || ui.pressed(Key::escape, {}, false)) {
+  const bool is_submenu = ImGui::GetCurrentContext()->BeginPopupStack.Size > 1;
+  const bool leaves = has_keys && (ui.pressed(Key::escape, {}, false) || (is_submenu && ui.pressed(Key::left)));
+  if (chosen || leaves) {
     ImGui::CloseCurrentPopup();
     ui.request_frame();
   }
@@ -216,24 +269,80 @@ std::optional<std::string> popup_menu(Ui& ui, std::string_view name, std::span<c
   return chosen;
 }
 
+// Pressed and released with no other key and no button between.
+static bool alt_was_pressed_alone(Ui& ui, std::string_view name) {
+  float& armed = ui.remembered(std::string(name) + "#alt");
+  const Input& input = ui.input();
+  std::bitset<kKeyCount> others = input.keys;
+  others.reset(static_cast<std::size_t>(Key::left_alt));
+  const bool others_used = others.any() || input.down(MouseButton::left) || input.down(MouseButton::right) ||
+                           input.down(MouseButton::middle) || input.wheel.y != 0 || !input.focused;
+  const bool down = input.down(Key::left_alt);
+  const bool released = !down && armed == 1;  // 1: pressed alone so far, 2: with others
+  if (!down) armed = 0;
+  if (down && armed == 0) armed = 1;
+  if (down && others_used) armed = 2;
+  return released && !others_used;
+}
+
 std::optional<std::string> menu_bar(Ui& ui, std::string_view name, const Rect& rect, std::span<const Menu> menus,
                                     float* used_width) {
   std::optional<std::string> chosen;
   Rect rest = rect;
-  const bool any_open =
-      std::ranges::any_of(menus, [&](const Menu& menu) { return menu_is_open(menu_part(name, menu.label)); });
-  for (const Menu& menu : menus) {
+  const auto open =
+      std::ranges::find_if(menus, [&](const Menu& menu) { return menu_is_open(menu_part(name, menu.label)); });
+  const bool any_open = open != menus.end();
+  float& by_keys = ui.remembered(std::string(name) + kByKeys);
+  const bool alt = ui.input().modifiers() == Modifiers{.alt = true};
+  if (alt_was_pressed_alone(ui, name) && !any_open) {
+    KeyboardFocus& focus = ui.keyboard_focus();
+    focus.at = menu_part(name, menus.front().label);
+    focus.by_keyboard = true;
+  }
+  const auto count = static_cast<std::ptrdiff_t>(menus.size());
+  const std::vector<std::size_t> mnemonics =
+      mnemonics_of(menus.size(), [&](std::size_t i) { return std::string_view(menus[i].label); });
+  std::ptrdiff_t wanted = -1;  // opened by a key in this frame
+  const bool is_in_front = ImGui::GetCurrentContext()->OpenPopupStack.Size == 1;
+  if (any_open && is_in_front && ImGui::GetCurrentContext()->BeginPopupStack.Size == 0) {
+    const std::ptrdiff_t at = open - menus.begin();
+    const float mark = ui.remembered(menu_part(menu_part(name, open->label), "#mark"), -1);
+    const bool enters = mark >= 0 && !open->items()[static_cast<std::size_t>(mark)].children.empty();
+    if (compat::key_pressed(Key::right, true) && !enters) wanted = (at + 1) % count;
+    if (compat::key_pressed(Key::left, true)) wanted = (at + count - 1) % count;
+  }
+  const FocusGroup group(ui, name, {}, false);
+  for (std::ptrdiff_t index = 0; index < count; ++index) {
+    const Menu& menu = menus[static_cast<std::size_t>(index)];
     const std::string menu_name = menu_part(name, menu.label);
     const float width = std::ceil(text_width(ui, TextStyle::body, menu.label)) + 2 * ui.px(kPadding);
     const Rect title = rest.cut_left(width).middle(ui.px(size::kControl));
-    const Interaction at = interact(ui, menu_name, title);
-    const bool open = menu_is_open(menu_name);
+    const Interaction at = interact(ui, menu_name, title, {.label = menu.label});
+    const bool is_open = menu_is_open(menu_name);
     // While a menu is open ImGui keeps the pointer from what lies behind, but the next menu opens by hovering.
-    const bool slides = any_open && !open && title.contains(ui.input().mouse);
-    if (open || at.hovered) fill(ui, title, ui.colour(Colour::bg4), size::kControlRadius);
+    const ImVec2 moved = ImGui::GetIO().MouseDelta;
+    const bool slides = any_open && !is_open && (moved.x != 0 || moved.y != 0) && title.contains(ui.input().mouse);
+    const std::size_t mnemonic = mnemonics[static_cast<std::size_t>(index)];
+    const bool lettered = !any_open && (mnemonic_pressed(ui, menu.label, mnemonic, {.alt = true}) ||
+                                        (at.ring && (ui.pressed(Key::down) || ui.pressed(Key::up))) ||
+                                        (by_keys > 0 && ui.keyboard_focus().by_keyboard &&
+                                         ui.keyboard_focus().at.starts_with(std::string(name) + ".") &&
+                                         mnemonic_pressed(ui, menu.label, mnemonic, {})));
+    const bool by_key = lettered || wanted == index || (at.pressed && at.ring);
+    if (is_open || at.hovered) fill(ui, title, ui.colour(Colour::bg4), size::kControlRadius);
     draw_text(ui, title, menu.label, {.align = Align::centre});
-    if (at.pressed || slides) open_menu_below(ui, menu_name, title);
-    if (auto item = popup_menu(ui, menu_name, menu.items)) chosen = std::move(item);
+    if (alt || at.ring || (any_open && by_keys > 0))
+      underline(ui, title.x0 + ui.px(kPadding), title, menu.label, mnemonic);
+    if (at.pressed || slides || by_key) {
+      open_menu_below(ui, menu_name, title);
+      by_keys = by_key ? 1 : slides ? by_keys : 0;
+      if (by_key) {
+        float& mark = ui.remembered(menu_part(menu_name, "#mark"), -1);
+        move_mark(menu.items(), mark, 1);
+      }
+    }
+    if (!menu_is_open(menu_name)) continue;
+    if (auto item = popup_menu(ui, menu_name, menu.items())) chosen = std::move(item);
   }
   if (used_width != nullptr) *used_width = rest.x0 - rect.x0;
   return chosen;

@@ -45,6 +45,12 @@ float card_width(const Ui& ui, const HoverCard& card) {
                     std::min(widest, ui.window().width() * 0.6F));
 }
 
+// The text input that has the keyboard: nothing that explains covers what is being typed.
+Rect typed_field(const Ui& ui) {
+  const Rect* const field = ui.typing() ? ui.find_widget("input.typed") : nullptr;
+  return field == nullptr ? Rect{} : *field;
+}
+
 constexpr float kEmptyWidth = 420, kStatesLine = 20;
 constexpr float kBannerPadding = 10, kBannerIcon = 24;
 
@@ -71,13 +77,17 @@ Rect place_beside(const Rect& window, Point box, const Rect& explained, const Re
   };
   const float x = into(window.x0 + gap, window.x1 - gap, box.x, pointer.x + gap);
   const float y = into(window.y0 + gap, window.y1 - gap, box.y, pointer.y + gap);
-  const Point corners[] = {
+  std::vector<Point> corners = {
       {x, explained.y1 + gap},
       {x, explained.y0 - gap - box.y},
       {explained.x1 + gap, y},
       {explained.x0 - gap - box.x, y},
       {into(window.x0 + gap, window.x1 - gap, box.x, also_visible.x1 + gap), explained.y1 + gap},
   };
+  if (!also_visible.empty()) {  // over or below both
+    corners.push_back({x, std::min(explained.y0, also_visible.y0) - gap - box.y});
+    corners.push_back({x, std::max(explained.y1, also_visible.y1) + gap});
+  }
   const auto at = [&](Point corner) { return Rect{corner.x, corner.y, corner.x + box.x, corner.y + box.y}; };
   for (const bool strict : {true, false}) {  // if there is no room beside both, then at least beside what is explained
     for (const Point corner : corners) {
@@ -92,7 +102,10 @@ Rect place_beside(const Rect& window, Point box, const Rect& explained, const Re
 
 void tooltip(Ui& ui, const Interaction& interaction, const Rect& explained, std::string_view text,
              std::string_view shortcut) {
-  if (!interaction.hovered || interaction.held || interaction.hovered_for < kHoverCardDelay) return;
+  ui.note_explanation(interaction.name, text);
+  // The keyboard rests at once where it was brought.
+  const bool rests = interaction.hovered && interaction.hovered_for >= kHoverCardDelay;
+  if (interaction.held || (!rests && !(interaction.ring && !ui.keyboard_focus().moved))) return;
   const float padding = ui.px(8);
   const float keys = shortcut.empty() ? 0 : std::ceil(text_width(ui, TextStyle::mono_small, shortcut)) + ui.px(22);
   const float natural = std::ceil(text_width(ui, TextStyle::small, text));
@@ -100,7 +113,8 @@ void tooltip(Ui& ui, const Interaction& interaction, const Rect& explained, std:
   const float line = ui.px(16);
   const float height = std::max(line, paragraph_height(ui, TextStyle::small, text, width + 1, line));
   const Point size{width + keys + 2 * padding, height + 2 * ui.px(5)};
-  const Rect box = place_beside(ui.window(), size, explained, {}, ui.input().mouse, ui.px(4));
+  const Point at = rests ? ui.input().mouse : explained.centre();
+  const Rect box = place_beside(ui.window(), size, explained, typed_field(ui), at, ui.px(4));
   if (begin_card(ui, "##tooltip", box)) {
     Rect inside = box.inset(padding, ui.px(5));
     if (!shortcut.empty()) key_cap(ui, {inside.x0, inside.y0, inside.x1, inside.y0 + line}, shortcut);
@@ -110,18 +124,23 @@ void tooltip(Ui& ui, const Interaction& interaction, const Rect& explained, std:
   ImGui::End();
 }
 
-void hover_card(Ui& ui, const HoverCard& card, const Rect& explained, const Rect& also_visible) {
-  const float width = card_width(ui, card);
+namespace {
+
+float card_height(const Ui& ui, const HoverCard& card, float width) {
+  const float inner = width - 2 * ui.px(kCardPadding);
+  const float footer =
+      card.footer.empty() ? 0 : ui.px(6) + paragraph_height(ui, TextStyle::small, card.footer, inner, ui.px(16));
+  const auto whole = static_cast<float>(broken_lines(ui, TextStyle::mono_small, card.whole, inner).size());
+  const float whole_height = whole > 0 ? whole * ui.px(kWholeLine) + ui.px(4) : 0;
+  return 2 * ui.px(6) + ui.px(kCardTitle) + whole_height + static_cast<float>(card.rows.size()) * ui.px(kCardRow) +
+         footer;
+}
+
+void draw_card(Ui& ui, const char* id, const HoverCard& card, const Rect& box) {
   const float padding = ui.px(kCardPadding);
-  const float footer = card.footer.empty() ? 0
-                                           : ui.px(6) + paragraph_height(ui, TextStyle::small, card.footer,
-                                                                         width - 2 * padding, ui.px(16));
-  const std::vector<std::string_view> whole = broken_lines(ui, TextStyle::mono_small, card.whole, width - 2 * padding);
-  const float whole_height = whole.empty() ? 0 : static_cast<float>(whole.size()) * ui.px(kWholeLine) + ui.px(4);
-  const float height =
-      2 * ui.px(6) + ui.px(kCardTitle) + whole_height + static_cast<float>(card.rows.size()) * ui.px(kCardRow) + footer;
-  const Rect box = place_beside(ui.window(), {width, height}, explained, also_visible, ui.input().mouse, ui.px(6));
-  if (begin_card(ui, "##card", box)) {
+  const std::vector<std::string_view> whole =
+      broken_lines(ui, TextStyle::mono_small, card.whole, box.width() - 2 * padding);
+  if (begin_card(ui, id, box)) {
     Rect rest = box.inset(padding, ui.px(6));
     Rect title = rest.cut_top(ui.px(kCardTitle));
     if (card.swatch != 0) {
@@ -148,6 +167,22 @@ void hover_card(Ui& ui, const HoverCard& card, const Rect& explained, const Rect
     }
   }
   ImGui::End();
+}
+
+}  // namespace
+
+void hover_card(Ui& ui, const HoverCard& card, const Rect& explained, const Rect& also_visible) {
+  const float width = card_width(ui, card);
+  const Point size{width, card_height(ui, card, width)};
+  const Rect beside = also_visible.empty() ? typed_field(ui) : also_visible;
+  draw_card(ui, "##card", card, place_beside(ui.window(), size, explained, beside, ui.input().mouse, ui.px(6)));
+}
+
+void standing_card(Ui& ui, std::string_view name, Point corner, const HoverCard& card) {
+  const float width = card_width(ui, card);
+  const Rect box{corner.x - width, corner.y - card_height(ui, card, width), corner.x, corner.y};
+  draw_card(ui, ("##" + std::string(name)).c_str(), card, box);
+  ui.register_widget(name, box);
 }
 
 // Popups are known by their name alone, wherever they are opened and drawn.
@@ -181,6 +216,7 @@ Modal::Modal(Ui& ui, std::string_view name, std::string_view title, float width_
     ImGui::PopID();
     return;
   }
+  keyboard_.emplace(ui, "dialog." + std::string(name), ImGui::IsWindowAppearing());
   Rect head = rest.cut_top(ui.px(kModalTitle)).inset(ui.px(kModalPadding), 0);
   const Rect x = head.cut_right(ui.px(size::kSmallControl)).middle(ui.px(size::kSmallControl));
   head_ = head;
@@ -198,6 +234,7 @@ Modal::Modal(Ui& ui, std::string_view name, std::string_view title, float width_
 
 Modal::~Modal() {
   if (!open_) return;
+  keyboard_.reset();
   ImGui::EndPopup();
   ImGui::PopID();  // of the window that the dialog was opened from, which is the current one again
 }
@@ -228,11 +265,13 @@ Popover::Popover(Ui& ui, std::string_view name, const Rect& anchor, float width_
                               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav);
   if (!open_) return;
+  keyboard_.emplace(ui, "card." + std::string(name), ImGui::IsWindowAppearing());
   ui.register_widget(std::string(name) + ".card", body_);
   if (ui.pressed(Key::escape, {}, false)) ImGui::CloseCurrentPopup();
 }
 
 Popover::~Popover() {
+  keyboard_.reset();
   if (open_) ImGui::EndPopup();
 }
 
@@ -304,7 +343,7 @@ bool progress(Ui& ui, std::string_view name, const Rect& rect, const ProgressOpt
   Rect bar = row.cut_bottom(ui.px(2));
   if (options.share >= 0) {
     bar.x1 = bar.x0 + std::round(bar.width() * static_cast<float>(std::clamp(options.share, 0.0, 1.0)));
-  } else {  // wanders once in two seconds
+  } else if (!ui.reduced_motion()) {  // wanders once in two seconds
     const auto phase = static_cast<float>(std::fmod(ui.time() / 2, 1.0));
     const float length = bar.width() / 4;
     const float from = bar.x0 + phase * (bar.width() + length) - length;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/listing/base/write.h"
 #include "render/widgets/table_drawing.h"
@@ -26,7 +27,7 @@ std::string quoted(const std::string& text, char separator) {
     return plain;
   }
   std::string result;
-  append_csv_cell(result, text);
+  listing::append_csv_cell(result, text);
   return result;
 }
 
@@ -53,27 +54,37 @@ bool is_json_number(std::string_view text) {
   return at == text.size();
 }
 
-std::string json_cell(const std::string& text) {
-  if (text.empty()) return "null";
-  return is_json_number(text) ? text : json_quote(text);
-}
-
 std::string json_of_table(std::span<const TableColumn> columns, std::size_t rows, const TableContent& content) {
-  std::string text = "[";
+  JsonWriter json(JsonLayout::rows);
+  json.begin_array();
   for (std::size_t row = 0; row < rows; ++row) {
-    text += row == 0 ? "\n{" : ",\n{";
+    json.begin_object();
     for (std::size_t index = 0; index < columns.size(); ++index) {
       const TableColumn& column = columns[index];
       const TableCell cell = content(row, index);
-      text += (index == 0 ? "" : ", ") + json_quote(column.data_title.empty() ? column.title : column.data_title);
-      text += ": " + json_cell(cell.data.empty() ? cell.text : cell.data);
+      const std::string& text = cell.data.empty() ? cell.text : cell.data;
+      json.add(column.data_title.empty() ? column.title : column.data_title, text.empty() ? JsonValue()
+                                                                             : is_json_number(text)
+                                                                                 ? JsonValue::raw(text)
+                                                                                 : text);
     }
-    text += "}";
+    json.end();
   }
-  return text + "\n]\n";
+  return json.done() + '\n';
 }
 
 constexpr float kSmallestFlexible = 80, kBarText = 60, kIndent = 16, kCaret = 14, kSwatchGap = 8;
+
+// From left to right, each once, whatever the order was made for.
+std::vector<std::size_t> ordered_columns(const TableState& state, std::size_t count) {
+  std::vector<std::size_t> order;
+  const auto add = [&](std::size_t column) {
+    if (column < count && std::ranges::find(order, column) == order.end()) order.push_back(column);
+  };
+  for (const std::size_t column : state.order) add(column);
+  for (std::size_t column = 0; column < count; ++column) add(column);
+  return order;
+}
 
 // Fixed columns take their width, the others share what is left.
 std::vector<ColumnSpan> lay_out(const Ui& ui, std::span<const TableColumn> columns, const TableState& state,
@@ -96,22 +107,19 @@ std::vector<ColumnSpan> lay_out(const Ui& ui, std::span<const TableColumn> colum
     }
   }
   const float share = flexible == 0 ? 0 : std::floor((width - fixed) / static_cast<float>(flexible));
-  std::vector<ColumnSpan> spans;
+  std::vector<ColumnSpan> spans(columns.size());
   float x = 0;
   std::size_t last = 0;  // that is shown
-  for (std::size_t index = 0; index < columns.size(); ++index) {
+  for (const std::size_t index : ordered_columns(state, columns.size())) {
     float own = 0;
     if (!hidden(index)) {
       own = wanted(index) > 0 ? ui.px(wanted(index)) : std::max(ui.px(kSmallestFlexible), share);
       last = index;
     }
-    spans.push_back({x, own});
+    spans[index] = {x, own};
     x += own;
   }
-  if (flexible == 0 && !spans.empty() && x < width) {  // rows reach the edge
-    spans[last].width += width - x;
-    for (std::size_t index = last + 1; index < spans.size(); ++index) spans[index].from = width;
-  }
+  if (flexible == 0 && !spans.empty() && x < width) spans[last].width += width - x;  // rows reach the edge
   return spans;
 }
 
@@ -124,11 +132,15 @@ bool is_number(std::string_view text) {
 }
 
 float total_width(const std::vector<ColumnSpan>& spans) {
-  return spans.empty() ? 0 : spans.back().from + spans.back().width;
+  float width = 0;
+  for (const ColumnSpan& span : spans) width = std::max(width, span.from + span.width);
+  return width;
 }
 
 constexpr float kSmallestColumn = 36;
-constexpr std::size_t kCopies = 3;  // items of the menu that copy
+constexpr std::size_t kCopies = 3;          // items of the menu that copy
+constexpr std::size_t kMostTyped = 20'000;  // rows among which typed letters look
+constexpr float kColumnStep = 16;           // units that a key widens a column by
 
 const std::string& copied_text(const TableCell& cell) { return cell.exact.empty() ? cell.text : cell.exact; }
 
@@ -257,8 +269,12 @@ void TableDrawing::draw_cell(const Rect& cell, std::size_t row, std::size_t colu
   if (content.leaf) inside.cut_left(ui_.px(kCaret));
   if (content.expanded.has_value()) {
     const Rect caret = inside.cut_left(ui_.px(kCaret));
-    const Interaction at = interact(ui_, cell_name + ".caret", caret);
-    if (at.clicked) result_.toggled = row;
+    const Interaction at =
+        interact(ui_, cell_name + ".caret", caret,
+                 {.no_focus = true, .label = *content.expanded ? "Close" : "Open"});  // a key of the table
+    bool pressed = at.clicked;
+    note_part(row, cell_name + ".caret", caret, pressed);
+    if (pressed) result_.toggled = row;
     draw_icon(ui_, {caret.x0, caret.y0, caret.x0 + ui_.px(10), caret.y1},
               *content.expanded ? icon::kCaretDown : icon::kCaretRight,
               ui_.colour(at.hovered ? Colour::text1 : Colour::text2));
@@ -279,14 +295,16 @@ void TableDrawing::draw_cell(const Rect& cell, std::size_t row, std::size_t colu
     const float width = std::min(text_width(ui_, content.style, content.text), inside.width());
     Rect words = inside;
     (align == Align::right ? words.x0 : words.x1) = align == Align::right ? inside.x1 - width : inside.x0 + width;
-    const Interaction at = interact(ui_, cell_name, words);
+    const Interaction at = interact(ui_, cell_name, words, {.no_focus = true});  // a key of the table
     if (at.hovered) {
       rested = at.hovered_for;
       set_cursor(Cursor::response);
       const float baseline = words.centre().y + ui_.fonts().baseline_offset(content.style);
       horizontal_line(ui_, words.x0, words.x1, baseline + ui_.px(2), ui_.colour(Colour::accent));
     }
-    if (at.clicked) result_.clicked_link = row;
+    bool pressed = at.clicked;
+    note_part(row, cell_name, words, pressed);
+    if (pressed) result_.clicked_link = row;
   }
   if (align == Align::right && content.bar < 0 && is_number(content.text)) make_room(cell, inside, column, content);
   if (content.mark_length > 0) draw_mark(inside, content);
@@ -317,9 +335,12 @@ void TableDrawing::make_room(const Rect& cell, const Rect& inside, std::size_t c
 
 void TableDrawing::draw_row(const Rect& row, std::size_t place) {
   const std::size_t index = row_at(place);
-  const Interaction at = interact(ui_, part("row", index), row, {.below_others = true});
+  const Interaction at = interact(ui_, part("row", index), row, {.below_others = true, .no_focus = true});
+  if (at.pressed || at.right_clicked) focus_is_at(ui_, name_);
+  const bool at_cursor = keyboard_.here && state_.cursor == index;
+  if (at_cursor && ui_.keyboard_focus().part.empty()) ui_.keyboard_focus().part = part("row", index);
   const bool pointed = at.hovered || (ImGui::IsWindowHovered() && row.contains(ui_.input().mouse));
-  const bool selected = options_.selected && options_.selected(index);
+  const bool selected = state_.all_chosen || (options_.selected ? options_.selected(index) : state_.cursor == index);
   if (selected) {
     fill(ui_, row, ui_.colour(Colour::accent_bg));
     fill(ui_, {row.x0, row.y0, row.x0 + ui_.px(size::kAccentLine), row.y1}, ui_.colour(Colour::accent));
@@ -336,36 +357,100 @@ void TableDrawing::draw_row(const Rect& row, std::size_t place) {
   }
   if (at.clicked || at.right_clicked) {
     state_.cursor = index;
-    state_.focused = true;
+    state_.all_chosen = false;
+    ui_.keyboard_focus().part.clear();
     ui_.request_frame();
   }
+  if (at_cursor && keyboard_.ring && ui_.keyboard_focus().part == part("row", index)) draw_ring(ui_, row.inset(1, 1));
   if (at.clicked && result_.toggled != index) result_.clicked = index;
   if (at.double_clicked) result_.double_clicked = index;
   if (!at.right_clicked) return;
-  result_.right_clicked = index;
-  std::size_t column = 0;
-  while (column + 1 < columns_.size() && ui_.input().mouse.x >= row.x0 + spans_[column + 1].from) ++column;
-  while (column > 0 && is_hidden(column)) --column;
-  ui_.remembered(std::string(name_) + "#row") = static_cast<float>(index);
+  const std::vector<std::size_t> places = shown_columns();
+  const auto column = std::ranges::find_if(
+      places, [&](std::size_t each) { return ui_.input().mouse.x < row.x0 + spans_[each].from + spans_[each].width; });
+  if (!places.empty()) open_row_menu(index, column == places.end() ? places.back() : *column);
+}
+
+void TableDrawing::open_row_menu(std::size_t row, std::size_t column) {
+  result_.right_clicked = row;
+  ui_.remembered(std::string(name_) + "#row") = static_cast<float>(row);
   ui_.remembered(std::string(name_) + "#column") = static_cast<float>(column);
   open_menu(ui_, std::string(name_) + ".menu");
 }
 
+// A caret or link of the row of the cursor, which Left and Right go through and Enter and Space press.
+void TableDrawing::note_part(std::size_t row, const std::string& name, const Rect& rect, bool& pressed) {
+  if (!keyboard_.here || state_.cursor != row) return;
+  parts_.push_back(name);
+  if (ui_.keyboard_focus().part != name) return;
+  if (keyboard_.ring) draw_ring(ui_, rect.inset(-ui_.px(2), ui_.px(2)));
+  const bool idle = !ui_.typing() && !ui_.keyboard_focus().moved;
+  pressed = pressed || (idle && (ui_.pressed(Key::enter, {}, false) || ui_.pressed(Key::space, {}, false)));
+}
+
+void TableDrawing::move_in_row() {
+  if (!keyboard_.here || ui_.typing() || !state_.cursor) return;
+  std::string& at = ui_.keyboard_focus().part;
+  parts_.insert(parts_.begin(), part("row", *state_.cursor));
+  const auto now = std::ranges::find(parts_, at);
+  if (now == parts_.end()) {
+    at = parts_.front();
+  } else if (ui_.pressed(Key::right) && now + 1 != parts_.end()) {
+    at = *(now + 1);
+  } else if (ui_.pressed(Key::left) && now != parts_.begin()) {
+    at = *(now - 1);
+  } else {
+    return;
+  }
+  ui_.request_frame();
+}
+
 void TableDrawing::move_with_keys(float visible_rows) {
-  if (!state_.focused || ui_.typing() || shown() == 0) return;
+  if (!keyboard_.here || ui_.typing() || ui_.keyboard_focus().moved || shown() == 0) return;
   const auto page = static_cast<long>(std::max(1.0F, visible_rows - 1));
-  const std::pair<Key, long> steps[] = {{Key::up, -1}, {Key::down, 1}, {Key::page_up, -page}, {Key::page_down, page}};
+  const auto last = static_cast<long>(shown()) - 1;
+  const std::optional<std::size_t> place = state_.cursor ? place_of(*state_.cursor) : std::nullopt;
+  const long now = place ? static_cast<long>(*place) : -1;
+  const auto go_to = [&](long to) {
+    state_.cursor = row_at(static_cast<std::size_t>(std::clamp(to, 0L, last)));
+    state_.all_chosen = false;
+    ui_.keyboard_focus().part = part("row", *state_.cursor);
+    result_.clicked = state_.cursor;
+  };
+  const std::pair<Key, long> steps[] = {{Key::up, -1},          {Key::down, 1},         {Key::page_up, -page},
+                                        {Key::page_down, page}, {Key::home, -last - 1}, {Key::end, last + 1}};
   for (const auto& [key, step] : steps) {
     if (!ui_.pressed(key)) continue;
-    const auto last = static_cast<long>(shown()) - 1;
-    const std::optional<std::size_t> place = state_.cursor ? place_of(*state_.cursor) : std::nullopt;
-    const long from = place ? static_cast<long>(*place) : (step > 0 ? -1 : last + 1);
-    state_.cursor = row_at(static_cast<std::size_t>(std::clamp(from + step, 0L, last)));
-    result_.clicked = state_.cursor;
+    const long from = now >= 0 || step > 0 ? now : last + 1;
+    go_to(from + step);
   }
-  if (state_.cursor && *state_.cursor < rows_ && ui_.pressed(Key::enter, {}, false)) {
-    result_.double_clicked = state_.cursor;
+  const std::string text = ui_.input().text;
+  if (keyboard_.ring && !text.empty() && text != " " && !ui_.keys_go_elsewhere()) {
+    std::string& typed = ui_.type_ahead(name_);
+    typed += text;
+    const auto from = static_cast<std::size_t>(std::max(0L, typed.size() == text.size() ? now + 1 : now));
+    const std::size_t count = std::min(shown(), kMostTyped);
+    const auto found = find_typed(count, from % count, typed, [&](std::size_t at) {
+      for (const std::size_t column : shown_columns()) {
+        if (const std::string& cell = content_(row_at(at), column).text; !cell.empty()) return cell;
+      }
+      return std::string();
+    });
+    if (found) go_to(static_cast<long>(*found));
   }
+  if (ui_.pressed(Key::a, {.ctrl = true}, false)) state_.all_chosen = true;
+  if (ui_.pressed(Key::c, {.ctrl = true}, false)) {
+    if (state_.all_chosen || !state_.cursor) {
+      copy_table();
+    } else {
+      ui_.copy_to_clipboard(row_text(*state_.cursor));
+    }
+  }
+  if (!state_.cursor || *state_.cursor >= rows_) return;
+  if (keyboard_.menu && !shown_columns().empty()) return open_row_menu(*state_.cursor, shown_columns().front());
+  if (ui_.keyboard_focus().part != part("row", *state_.cursor)) return;
+  if (ui_.pressed(Key::enter, {}, false)) result_.double_clicked = state_.cursor;
+  if (keyboard_.ring && ui_.pressed(Key::space, {}, false)) result_.clicked = state_.cursor;
 }
 
 void TableDrawing::draw_rows(const Rect& area) {
@@ -383,6 +468,12 @@ void TableDrawing::draw_rows(const Rect& area) {
     return Rect{content.x0, y, content.x1, y + row_height};
   };
   const std::optional<std::size_t> before = state_.cursor;
+  // The keyboard is at the row of the cursor, or where it will be.
+  const std::optional<std::size_t> cursor = state_.cursor ? place_of(*state_.cursor) : std::nullopt;
+  const Rect seen = scroll.visible();
+  const Rect whole = cursor ? rect_at(*cursor).intersected(seen) : Rect{};
+  keyboard_ = focus_stop(ui_, name_, whole.empty() ? seen.inset(1, 1) : whole, FocusStopKind::list);
+  if (keyboard_.here && !whole.empty()) ui_.keyboard_focus().mark.reset();  // the row has a ring of its own
   move_with_keys(scroll.visible().height() / row_height);
   const auto show = [&](std::optional<std::size_t> row) {
     const std::optional<std::size_t> place = row && *row < rows_ ? place_of(*row) : std::nullopt;
@@ -399,14 +490,14 @@ void TableDrawing::draw_rows(const Rect& area) {
   const float below = std::max(0.0F, (scroll.visible().y1 - content.y0) / row_height);
   const auto last = std::min(shown(), static_cast<std::size_t>(below) + 1);
   for (auto index = static_cast<std::size_t>(above); index < last; ++index) draw_row(rect_at(index), index);
+  move_in_row();
   if (static_cast<std::size_t>(above) < last) result_.top_row = row_at(static_cast<std::size_t>(above));
 }
 
 TableResult TableDrawing::draw(Rect area) {
-  const Rect whole = area;
   const float head_height = options_.head_height > 0 ? ui_.px(options_.head_height) : 0;
   const bool pressed = ui_.pressed(Key::f, {.ctrl = true, .shift = true}, false);
-  if (head_height > 0 && state_.focused && pressed) open_filter();
+  if (head_height > 0 && pressed && ui_.keyboard_focus().at == name_) open_filter();
   const Rect filter = area.cut_top(state_.filter_open ? ui_.px(size::kSmallControl + 2) : 0);
   const Rect head = area.cut_top(head_height);
   filter_rows();
@@ -415,7 +506,6 @@ TableResult TableDrawing::draw(Rect area) {
       head_height > 0 ? ui_.px(kTableFunnel) : 0;  // free of titles and numbers: the funnel, the scroll bar
   spans_ = lay_out(ui_, columns_, state_, area.width() - std::max(right, scrolls ? ui_.px(10) : 0));
   if (state_.filter_open) draw_filter(filter);
-  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !whole.contains(ui_.input().mouse)) state_.focused = false;
   if (state_.cursor && *state_.cursor >= rows_) state_.cursor.reset();
   if (head_height > 0) draw_head(head, ui_.remembered(std::string(name_) + "#scroll_x"));
   draw_rows(area);
@@ -434,7 +524,10 @@ TableResult table(Ui& ui, std::string_view name, const Rect& area, std::span<con
 void TableDrawing::resize_column(std::size_t index, const Rect& cell) {
   const Rect grip{cell.x1 - ui_.px(4), cell.y0, cell.x1 + ui_.px(3), cell.y1};
   const std::string name = part("resize", index);
-  const Interaction at = interact(ui_, name, grip);
+  const Interaction at = interact(ui_, name, grip,
+                                  {.no_focus = true,
+                                   .keys = FocusStopKind::open,
+                                   .label = "Width of the column"});  // Ctrl+Left and Right on the head
   if (at.hovered || at.held) set_cursor(Cursor::resize_horizontal);
   float& width_at_press = ui_.remembered(name + "#width");
   float& mouse_at_press = ui_.remembered(name + "#mouse");
@@ -445,22 +538,81 @@ void TableDrawing::resize_column(std::size_t index, const Rect& cell) {
   if (at.double_clicked) {
     if (index < state_.widths.size()) state_.widths[index] = 0;
   } else if (at.held && ui_.input().mouse.x != mouse_at_press) {
-    state_.widths.resize(columns_.size());
-    const float moved = (ui_.input().mouse.x - mouse_at_press) / ui_.scale();
-    state_.widths[index] = std::max(kSmallestColumn, width_at_press + moved);
+    set_width(index, width_at_press + (ui_.input().mouse.x - mouse_at_press) / ui_.scale());
   }
+}
+
+void TableDrawing::set_width(std::size_t column, float units) {
+  state_.widths.resize(columns_.size());
+  state_.widths[column] = std::max(kSmallestColumn, units);
+}
+
+// Of the title and of what stands in the first rows.
+float TableDrawing::fitting_width(std::size_t column) const {
+  constexpr std::size_t kMostFitted = 500;  // rows
+  constexpr float kCaretRoom = 14;          // units: the sign of sorting beside the title
+  float pixels = text_width(ui_, TextStyle::small, columns_[column].title) + ui_.px(kCaretRoom);
+  for (std::size_t place = 0; place < std::min(shown(), kMostFitted); ++place) {
+    const TableCell cell = content_(row_at(place), column);
+    float own = text_width(ui_, cell.style, cell.text) + static_cast<float>(cell.indent) * ui_.px(kIndent);
+    if (!cell.detail.empty()) own += text_width(ui_, cell.style, cell.detail) + ui_.px(12);
+    if (cell.leaf || cell.expanded) own += ui_.px(kCaret);
+    if (cell.swatch != 0) own += ui_.px(10 + kSwatchGap);
+    if (cell.icon != nullptr) own += ui_.px(20);
+    if (cell.bar >= 0) own += ui_.px(kBarText);
+    pixels = std::max(pixels, own);
+  }
+  return std::ceil((pixels + 1) / ui_.scale()) + 2 * size::kCellPadding;
+}
+
+void TableDrawing::move_column(std::size_t column, int step) {
+  const std::vector<std::size_t> shown = shown_columns();
+  const auto own = static_cast<std::size_t>(std::ranges::find(shown, column) - shown.begin());
+  if (step < 0 ? own == 0 : own + 1 >= shown.size()) return;
+  const std::size_t other = shown[step < 0 ? own - 1 : own + 1];
+  state_.order = ordered_columns(state_, columns_.size());
+  std::iter_swap(std::ranges::find(state_.order, column), std::ranges::find(state_.order, other));
+}
+
+bool TableDrawing::change_column(std::size_t column, std::string_view choice) {
+  const float width = spans_[column].width / ui_.scale();
+  if (choice == "wider" || choice == "narrower") {
+    set_width(column, width + (choice == "wider" ? kColumnStep : -kColumnStep));
+  } else if (choice == "fit") {
+    set_width(column, fitting_width(column));
+  } else if (choice == "left" || choice == "right") {
+    move_column(column, choice == "left" ? -1 : 1);
+  } else if (choice == "hide") {
+    state_.hidden.resize(columns_.size());
+    state_.hidden[column] = true;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void TableDrawing::widen_column(std::size_t index, const Interaction& head) {
+  const float step = (ui_.pressed(Key::right, {.ctrl = true}) ? kColumnStep : 0) -
+                     (ui_.pressed(Key::left, {.ctrl = true}) ? kColumnStep : 0);
+  if (!head.focused || step == 0) return;
+  set_width(index, spans_[index].width / ui_.scale() + step);
 }
 
 void TableDrawing::draw_head(const Rect& head, float scroll_x) {
   fill(ui_, head, ui_.colour(Colour::bg3));
-  ImGui::PushClipRect(ImVec2(head.x0, head.y0), ImVec2(head.x1, head.y1), true);
+  ImGui::PushClipRect(ImVec2(head.x0, head.y0), ImVec2(head.x1 - ui_.px(kTableFunnel), head.y1), true);
+  const FocusGroup group(ui_, std::string(name_) + ".head");
+  const float right_edge = total_width(spans_);
   for (std::size_t index = 0; index < columns_.size(); ++index) {
     if (is_hidden(index)) continue;
     const TableColumn& column = columns_[index];
     const float x = head.x0 + spans_[index].from - scroll_x;
     const Rect cell{x, head.y0, x + spans_[index].width, head.y1};
-    const Interaction at =
-        interact(ui_, part("head", index), cell, {.disabled = !column.sortable, .below_others = true});
+    const Interaction at = interact(ui_, part("head", index), cell,
+                                    {.below_others = true,
+                                     .keys = column.sortable ? FocusStopKind::button : FocusStopKind::open,
+                                     .label = column.title});
+    widen_column(index, at);
     const bool sorted = state_.sort_column == static_cast<int>(index);
     if (at.right_clicked) {
       ui_.remembered(std::string(name_) + "#head") = static_cast<float>(index);
@@ -488,7 +640,7 @@ void TableDrawing::draw_head(const Rect& head, float scroll_x) {
       draw_icon(ui_, before, caret, ui_.colour(Colour::accent), TextStyle::icon12);
     }
     draw_text(ui_, inside, column.title, text);
-    if (index + 1 < columns_.size()) {
+    if (spans_[index].from + spans_[index].width < right_edge) {
       vertical_line(ui_, cell.x1 - ui_.px(1), cell.y0 + ui_.px(6), cell.y1 - ui_.px(6), ui_.colour(Colour::line2));
     }
     if (!column.tooltip.empty()) tooltip(ui_, at, cell, column.tooltip);
@@ -564,10 +716,8 @@ std::optional<std::size_t> TableDrawing::place_of(std::size_t row) const {
 }
 
 std::vector<std::size_t> TableDrawing::shown_columns() const {
-  std::vector<std::size_t> places;
-  for (std::size_t column = 0; column < columns_.size(); ++column) {
-    if (!is_hidden(column)) places.push_back(column);
-  }
+  std::vector<std::size_t> places = ordered_columns(state_, columns_.size());
+  std::erase_if(places, [this](std::size_t column) { return is_hidden(column); });
   return places;
 }
 
@@ -611,15 +761,14 @@ void TableDrawing::copy(std::size_t what) {
   const auto column = static_cast<std::size_t>(ui_.remembered(std::string(name_) + "#column"));
   if (row >= rows_ || column >= columns_.size()) return;
   if (what == 2) return copy_table();
+  ui_.copy_to_clipboard(what == 0 ? copied_text(content_(row, column)) : row_text(row));
+}
+
+std::string TableDrawing::row_text(std::size_t row) const {
   std::string text;
-  if (what == 0) {
-    text = copied_text(content_(row, column));
-  } else {
-    for (std::size_t index = 0; index < columns_.size(); ++index) {
-      if (!is_hidden(index)) text += (text.empty() ? "" : "\t") + copied_text(content_(row, index));
-    }
-  }
-  ui_.copy_to_clipboard(text);
+  for (const std::size_t index : shown_columns())
+    text += (text.empty() ? "" : "\t") + copied_text(content_(row, index));
+  return text;
 }
 
 void TableDrawing::show_menu() {
@@ -651,28 +800,39 @@ void TableDrawing::show_head_menu() {
   std::vector<MenuItem> items;
   const auto head = static_cast<std::size_t>(ui_.remembered(std::string(name_) + "#head"));
   const bool can_look_up = ui_.can_look_up() && head < columns_.size() && !columns_[head].title.empty();
-  const auto left =
-      static_cast<std::size_t>(std::ranges::count_if(spans_, [](const ColumnSpan& s) { return s.width > 0; }));
+  const std::vector<std::size_t> shown_now = shown_columns();
+  const std::size_t left = shown_now.size();
+  if (std::ranges::find(shown_now, head) != shown_now.end()) {
+    items.push_back({.id = "wider", .label = "Wider", .shortcut = "Ctrl+Right"});
+    items.push_back({.id = "narrower", .label = "Narrower", .shortcut = "Ctrl+Left"});
+    items.push_back({.id = "fit", .label = "As wide as its content"});
+    items.push_back({.id = "left", .label = "Move left", .enabled = head != shown_now.front()});
+    items.push_back({.id = "right", .label = "Move right", .enabled = head != shown_now.back()});
+    items.push_back({.id = "hide", .label = "Hide", .enabled = left > 1});
+  }
+  const bool has_changes = !items.empty();
   for (std::size_t index = 0; index < columns_.size(); ++index) {
     const bool hidden = is_hidden(index);
     items.push_back({.id = std::to_string(index),
                      .label = columns_[index].title.empty() ? "(no title)" : columns_[index].title,
                      .enabled = hidden || left > 1,
-                     .checked = !hidden});
+                     .checked = !hidden,
+                     .line_above = has_changes && index == 0});
   }
-  items.push_back({.id = "all", .label = "All columns, as wide as at first", .line_above = true});
+  items.push_back({.id = "all", .label = "All columns, as at first", .line_above = true});
   if (can_look_up)
     items.push_back({.id = "look_up", .label = "Look up \"" + columns_[head].title + "\"", .icon = icon::kInfo});
   items.push_back({.id = "filter", .label = "Filter rows", .shortcut = "Ctrl+Shift+F", .icon = icon::kFilter});
   items.push_back({.id = "copy", .label = "Copy table", .icon = icon::kCopy});
   if (options_.can_export && ui_.can_offer_file()) add_exports(items);
   const auto chosen = popup_menu(ui_, std::string(name_) + ".columns", items);
-  if (!chosen) return;
+  if (!chosen || (head < columns_.size() && change_column(head, *chosen))) return;
   if (*chosen == "look_up") {
     ui_.look_up({columns_[head].data_title, columns_[head].title, columns_[head].tooltip});
   } else if (*chosen == "all") {
     state_.hidden.clear();
     state_.widths.clear();
+    state_.order.clear();
   } else if (*chosen == "filter") {
     open_filter();
   } else if (*chosen == "copy") {

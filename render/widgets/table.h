@@ -1,8 +1,8 @@
 // A table of any number of rows: head with sorting and resizable columns, selection, hover, copy by right click. Only
 // visible rows are asked for. The caller owns rows and their order; on sort_changed it sorts them by state.sort_column.
-// A right click on the head chooses columns; its funnel, or Ctrl+Shift+F, shows only rows with a cell that contains a
-// text. Row numbers are always the caller's, filtered or not. A cell that is cut or has an exact form shows it on
-// hover.
+// A right click on the head, or Shift+F10, chooses, sizes and moves columns; its funnel, or Ctrl+Shift+F, shows only
+// rows with a cell that contains a text. Row numbers are always the caller's, filtered or not. A cell that is cut or
+// has an exact form shows it on hover.
 //   TableResult r = table(ui, "stats", area, kColumns, rows.size(), [&](size_t row, size_t column) { ... }, state);
 #pragma once
 
@@ -71,15 +71,16 @@ class TableFilter {
 struct TableState {
   int sort_column = -1;
   bool descending = true;
-  std::vector<float> widths = {};     // units, set by dragging; empty: as declared
-  std::vector<float> needed = {};     // units, of the widest number that was shown: numbers are never cut
-  std::optional<std::size_t> cursor;  // the row that arrow keys move from
-  bool focused = false;               // the table was clicked last
-  std::vector<bool> hidden = {};      // columns; empty: none
-  std::string filter = {};            // only rows with a cell that contains it
-  bool filter_open = false;           // its field is shown
-  bool focus_filter = false;          // its field takes the keyboard with the next frame
-  TableFilter matching = {};          // rows that contain the filter
+  std::vector<float> widths = {};       // units, set by dragging; empty: as declared
+  std::vector<float> needed = {};       // units, of the widest number that was shown: numbers are never cut
+  std::optional<std::size_t> cursor;    // the row that arrow keys move from
+  bool all_chosen = false;              // Ctrl+A: Ctrl+C copies the table
+  std::vector<bool> hidden = {};        // columns; empty: none
+  std::vector<std::size_t> order = {};  // columns from left to right; empty: as declared
+  std::string filter = {};              // only rows with a cell that contains it
+  bool filter_open = false;             // its field is shown
+  bool focus_filter = false;            // its field takes the keyboard with the next frame
+  TableFilter matching = {};            // rows that contain the filter
 };
 
 struct TableOptions {

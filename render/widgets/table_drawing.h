@@ -30,6 +30,7 @@ class TableDrawing {
  private:
   void draw_head(const Rect& head, float scroll_x);
   void resize_column(std::size_t index, const Rect& cell);
+  void widen_column(std::size_t index, const Interaction& head);
   void draw_rows(const Rect& area);
   void draw_row(const Rect& row, std::size_t place);
   void draw_cell(const Rect& cell, std::size_t row, std::size_t column, const Interaction& response);
@@ -38,6 +39,9 @@ class TableDrawing {
   void draw_mark(const Rect& inside, const TableCell& content) const;
   void make_room(const Rect& cell, const Rect& inside, std::size_t column, const TableCell& content);
   void move_with_keys(float visible_rows);
+  void move_in_row();
+  void open_row_menu(std::size_t row, std::size_t column);
+  void note_part(std::size_t row, const std::string& name, const Rect& rect, bool& pressed);
   void show_menu();
   void show_head_menu();
   void open_filter();
@@ -55,12 +59,17 @@ class TableDrawing {
   [[nodiscard]] std::optional<std::size_t> place_of(std::size_t row) const;  // nothing: not shown
   [[nodiscard]] bool is_hidden(std::size_t column) const { return spans_[column].width <= 0; }
   [[nodiscard]] std::string shown_text(TableForm form) const;
-  [[nodiscard]] std::vector<std::size_t> shown_columns() const;
+  [[nodiscard]] std::vector<std::size_t> shown_columns() const;  // from left to right
+  void set_width(std::size_t column, float units);
+  [[nodiscard]] float fitting_width(std::size_t column) const;  // units
+  void move_column(std::size_t column, int step);
+  bool change_column(std::size_t column, std::string_view choice);  // false: the choice is another one
   // What makes the text of the rows that are shown, on a worker.
   [[nodiscard]] std::function<std::string()> detached_text(TableForm form) const;
   void export_as(TableForm form) const;
   void copy_table() const;
   void copy(std::size_t what);
+  [[nodiscard]] std::string row_text(std::size_t row) const;
 
   // "table.row.3"
   [[nodiscard]] std::string part(std::string_view kind, std::size_t index) const {
@@ -75,6 +84,8 @@ class TableDrawing {
   TableState& state_;
   const TableOptions& options_;
   std::vector<ColumnSpan> spans_;
+  FocusStop keyboard_;
+  std::vector<std::string> parts_;  // carets and links of the row of the cursor, as drawn in this frame
   TableResult result_;
 };
 

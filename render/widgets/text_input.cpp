@@ -25,17 +25,24 @@ void draw_frame(Ui& ui, const Rect& rect, bool focused, const TextInputOptions& 
 
 FocusStop begin_field(Ui& ui, std::string_view name, const Rect& rect, bool focused, const TextInputOptions& options) {
   ui.register_widget(name, rect);
+  if (ui.records_text()) {
+    ui.note_clickable({.name = std::string(name),
+                       .label = std::string(options.placeholder),
+                       .rect = rect,
+                       .keys = FocusStopKind::text,
+                       .enabled = !options.disabled});
+  }
   FocusStop keyboard;
-  if (!options.disabled) keyboard = focus_stop(ui, name, rect, FocusStopKind::text);
+  if (!options.disabled) keyboard = focus_stop(ui, name, rect, FocusStopKind::text, options.placeholder);
   draw_frame(ui, rect, focused, options);
   return keyboard;
 }
 
 // ImGui draws its text at the top of the frame plus the padding; this padding puts it on our baseline.
 float padding_for_baseline(const Ui& ui, const Rect& rect, TextStyle style) {
-  const ImFont* font = ui.fonts()[style];
+  ImFont* font = ui.fonts()[style];
   const float baseline = std::round(rect.centre().y + ui.fonts().baseline_offset(style) - 0.01F);
-  return baseline - std::round(font->Ascent) - rect.y0;
+  return baseline - std::round(compat::glyphs_of(font).Ascent) - rect.y0;
 }
 
 struct EditedText {
@@ -48,20 +55,19 @@ template <typename Edit>
 EditedText edit_in_place(Ui& ui, const Rect& inside, TextStyle style, float padding_y, const TextInputOptions& options,
                          const Edit& edit) {
   EditedText result;
-  const ImVec2 cursor = ImGui::GetCursorPos();
-  ImGui::SetCursorScreenPos(ImVec2(inside.x0, inside.y0));
-  ImGui::PushFont(ui.fonts()[style]);
+  compat::place_next_item(ImVec2(inside.x0, inside.y0));
+  compat::push_font(ui.fonts()[style]);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(0, padding_y));
   ImGui::SetNextItemWidth(inside.width());
   if (options.focus_now) compat::focus_next_item();
   ImGui::BeginDisabled(options.disabled);
   result.submitted = edit();
   result.focused = ImGui::IsItemActive();
+  if (result.focused) ui.register_widget("input.typed", inside);
   result.cancelled = ImGui::IsItemDeactivated() && compat::key_pressed(Key::escape, false);
   ImGui::EndDisabled();
   ImGui::PopStyleVar();
   ImGui::PopFont();
-  ImGui::SetCursorPos(cursor);
   return result;
 }
 
@@ -144,8 +150,8 @@ TextInputResult text_area(Ui& ui, std::string_view name, const Rect& rect, std::
   const Rect inside = rect.inset(ui.px(kTextInputPadding), ui.px(5));
   if (text.empty()) {
     Rect line = inside;
-    const ImFont* font = ui.fonts()[TextStyle::mono];
-    draw_text(ui, line.cut_top(font->FontSize), options.placeholder,
+    ImFont* font = ui.fonts()[TextStyle::mono];
+    draw_text(ui, line.cut_top(compat::font_size(font)), options.placeholder,
               {.style = TextStyle::mono, .colour = Colour::text3});
   } else {
     ui.note_text(text, inside);
@@ -156,6 +162,7 @@ TextInputResult text_area(Ui& ui, std::string_view name, const Rect& rect, std::
   caret.tab = false;
   TextInputOptions with_focus = options;
   with_focus.focus_now = options.focus_now || keyboard.take_now;
+  if (focused_before > 0 && caret.hold_keys) ui.keyboard_focus().keeps_tab = true;
   const EditedText edited = edit_in_place(ui, inside, TextStyle::mono, 0, with_focus, [&] {
     return ImGui::InputTextMultiline(id.c_str(), &text, ImVec2(inside.width(), inside.height()), kFlags, follow_caret,
                                      &caret);

@@ -19,53 +19,104 @@ struct Interaction {
   bool double_clicked = false;
   bool right_clicked = false;
   bool middle_clicked = false;
-  double hovered_for = 0;  // seconds that the pointer has rested here
+  double hovered_for = 0;      // seconds that the pointer has rested here
+  bool focused = false;        // the keyboard is here
+  bool ring = false;           // and a ring shows it
+  std::string_view name = {};  // while texts are recorded: of what was drawn in the last frame, too
 };
 
 struct InteractOptions {
   bool disabled = false;
   bool below_others = false;  // widgets drawn later inside this one take the pointer (rows with buttons)
-  bool no_focus = false;      // Tab passes it by
+  bool chosen = false;        // of several: it is the one, and a click on it does nothing more
+  bool no_focus = false;      // Tab passes it by: another stop does by keys what it does. Say which
+  FocusStopKind keys = FocusStopKind::button;
+  std::string_view group = {};  // of rows of one list: one stop to Tab, arrows go from one to the other
+  std::string_view label = {};  // for people, where it has no text of its own: Ctrl+C copies it
 };
 
 [[nodiscard]] Interaction interact(Ui& ui, std::string_view name, const Rect& rect,
                                    const InteractOptions& options = {});
 
+// What keys do in this frame to a handle that has the keyboard.
+struct HandleKeys {
+  int across = 0, along = 0;  // an arrow: -1 left or up, 1 right or down
+  bool far = false;           // with Shift
+  int to_end = 0;             // Home: -1, End: 1
+  bool removes = false;       // Delete
+  [[nodiscard]] bool any() const noexcept { return across != 0 || along != 0 || to_end != 0 || removes; }
+};
+[[nodiscard]] HandleKeys handle_keys(Ui& ui, const Interaction& handle);
+
 enum class Cursor : std::uint8_t { arrow, response, text, resize_horizontal, resize_vertical, move };
 void set_cursor(Cursor cursor);  // for this frame
 
-// The keyboard's way through a form: widgets that are drawn while a FocusScope lives are reached by Tab and Shift+Tab
-// in the order in which they are drawn, and pressed by Space or Enter. A ring shows where the keyboard is, once Tab was
-// used. interact() and the text fields take part by themselves.
-//   FocusScope keyboard(ui, "connect");
-//   ... draw ...
-//   if (const auto place = keyboard.moved_to()) scroll.show(*place);
+// The keyboard's way through the window, and through each dialog above it: widgets that are drawn while a FocusScope
+// lives are reached by Tab and Shift+Tab and pressed by Space or Enter; F6 and Shift+F6 go from pane to pane, arrows,
+// Home, End, Page keys and letters through a group. A ring shows where the keyboard is, once a key has moved it.
+// interact() and the text fields take part by themselves; Modal and Popover are scopes of their own.
+//   FocusScope keyboard(ui, "window");
+//   { FocusPane pane(ui, "timeline", 2); ... draw ... }
 class FocusScope {
  public:
-  FocusScope(Ui& ui, std::string_view name);
+  FocusScope(Ui& ui, std::string_view name, bool opens = false);  // opens: for the first time, or again
   ~FocusScope();
   FocusScope(const FocusScope&) = delete;
   FocusScope& operator=(const FocusScope&) = delete;
-  // No popup lies over it: it may react to keys.
-  [[nodiscard]] bool lives() const noexcept { return lives_; }
-  // Where the widget lies that Tab went to in this frame; ask when all is drawn.
-  [[nodiscard]] std::optional<Rect> moved_to() const;
 
  private:
   Ui& ui_;
+  KeyboardFocus& before_;
   bool lives_ = false;
 };
 
-enum class FocusStopKind : std::uint8_t { button, text };
+// What is drawn while it lives is a part of the window that F6 goes to, in the order of the numbers.
+class FocusPane {
+ public:
+  FocusPane(Ui& ui, std::string_view name, int order, std::string_view first = {});  // where F6 comes to at first
+  ~FocusPane();
+  FocusPane(const FocusPane&) = delete;
+  FocusPane& operator=(const FocusPane&) = delete;
+
+ private:
+  FocusPlace& drawn_in_;
+  FocusPlace before_;
+};
+
+// What is drawn while it lives is one stop to Tab, which comes to `first` or where the keyboard was last.
+class FocusGroup {
+ public:
+  FocusGroup(Ui& ui, std::string_view name, std::string_view first = {}, bool letters = true);
+  ~FocusGroup();
+  FocusGroup(const FocusGroup&) = delete;
+  FocusGroup& operator=(const FocusGroup&) = delete;
+
+ private:
+  FocusPlace& drawn_in_;
+  FocusPlace before_;
+};
+
 struct FocusStop {
   bool here = false;       // the keyboard is at this widget
+  bool ring = false;       // and it is seen to be
   bool activated = false;  // button: Space or Enter
+  bool entered = false;    // by Enter: also what a double click does
+  bool menu = false;       // its menu: Shift+F10
   bool take_now = false;   // text: takes the keyboard in this frame
 };
 // Called by widgets, before anything can leave them undrawn.
-[[nodiscard]] FocusStop focus_stop(Ui& ui, std::string_view name, const Rect& rect, FocusStopKind kind);
-// The widget has the keyboard by other means (a click into a text field).
+[[nodiscard]] FocusStop focus_stop(Ui& ui, std::string_view name, const Rect& rect, FocusStopKind kind,
+                                   std::string_view label = {}, std::string_view group = {});
+// Ctrl+C copies all of the list, which Ctrl+A chose: the labels of what is drawn, unless the caller copies its own
+// text.
+[[nodiscard]] bool copies_all_of(Ui& ui, std::string_view group);
+// The widget has the keyboard by other means: a click, a command.
 void focus_is_at(Ui& ui, std::string_view name);
+// The first that begins with it, or one of whose words does, beginning with `from`; nothing where none does.
+[[nodiscard]] std::optional<std::size_t> find_typed(std::size_t count, std::size_t from, std::string_view typed,
+                                                    const std::function<std::string(std::size_t)>& label);
+// The box that shows where the keyboard is.
+void draw_ring(Ui& ui, const Rect& rect);
 
 // Buttons, checkboxes, segments, chips, sliders, links: small controls that fill the rectangle they are given. Each has
 // a name (its identity) and returns what happened in this frame. Widths that depend on text come from *_width().
@@ -132,7 +183,8 @@ struct ChipResult {
 ChipResult chip(Ui& ui, std::string_view name, const Rect& rect, const ChipOptions& options);
 
 // value runs from 0 to 1. True while it changes.
-bool slider(Ui& ui, std::string_view name, const Rect& rect, float& value, bool disabled = false);
+bool slider(Ui& ui, std::string_view name, const Rect& rect, float& value, bool disabled = false,
+            std::string_view label = {});
 
 [[nodiscard]] float link_width(const Ui& ui, std::string_view label, TextStyle style = TextStyle::body);
 bool link(Ui& ui, std::string_view name, const Rect& rect, std::string_view label, TextStyle style = TextStyle::body);
@@ -198,6 +250,7 @@ struct Tab {
 struct TabStripOptions {
   bool can_add = false;      // a plus behind the last tab (STRIP.add)
   float reserved_right = 0;  // pixels kept free on the right for the caller's icons
+  bool pages = false;        // chips on what is there: what the active tab of another strip is divided into
 };
 struct TabStripResult {
   std::optional<std::size_t> chosen;
@@ -207,6 +260,8 @@ struct TabStripResult {
   std::optional<std::size_t> dropped;  // and has been let go in this frame
   bool add = false;
 };
+// In pixels, where all of them are seen.
+[[nodiscard]] float tab_strip_width(const Ui& ui, std::span<const Tab> tabs);
 // A strip on bg0; the active tab is bg2 with a 2 px accent line on top. Tabs that do not fit are reached by a menu.
 TabStripResult tab_strip(Ui& ui, std::string_view name, const Rect& rect, std::span<const Tab> tabs,
                          std::optional<std::size_t> active, const TabStripOptions& options = {});
@@ -253,7 +308,7 @@ struct MenuItem {
 };
 struct Menu {
   std::string label;
-  std::vector<MenuItem> items;
+  std::function<std::vector<MenuItem>()> items;  // asked for while it is open
 };
 
 // Draws the labels from the left edge of `rect` and returns the chosen item's id. `used_width` is what they took.
@@ -307,6 +362,9 @@ struct HoverCard {
 // Draws at once (the caller knows how long the pointer rested). `explained` stays visible; so does `also_visible`.
 void hover_card(Ui& ui, const HoverCard& card, const Rect& explained, const Rect& also_visible = {});
 
+// A card that stays: its lower right corner lies there. It takes no clicks.
+void standing_card(Ui& ui, std::string_view name, Point corner, const HoverCard& card);
+
 // Where a box of this size goes beside `explained`, inside `window`, over neither of the two if there is room.
 [[nodiscard]] Rect place_beside(const Rect& window, Point box, const Rect& explained, const Rect& also_visible,
                                 Point pointer, float gap);
@@ -328,6 +386,7 @@ class Modal {
   void close();
 
  private:
+  std::optional<FocusScope> keyboard_;
   bool open_ = false;
   Rect head_;
   Rect body_;
@@ -351,6 +410,7 @@ class Popover {
   [[nodiscard]] Rect body() const noexcept { return body_; }  // the whole card
 
  private:
+  std::optional<FocusScope> keyboard_;
   bool open_ = false;
   Rect body_;
 };

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/terminal/command.h"
+#include "app/commands/command_line.h"
 #include "tests/support/files.h"
 
 namespace accelscope::test {
@@ -19,7 +19,7 @@ struct ProgramOutcome {
 inline ProgramOutcome run(const std::vector<std::string>& arguments, bool terminal = false) {
   std::ostringstream out;
   std::ostringstream err;
-  const int code = app::run_program(arguments, {out, err, terminal, terminal});
+  const int code = app::commands::run_program(arguments, {out, err, terminal, terminal});
   return {code, out.str(), err.str()};
 }
 
@@ -29,8 +29,8 @@ inline bool holds(const std::string& text, const std::string& part) { return tex
 inline std::string csv(const std::string& session, const std::string& sql) {
   const ProgramOutcome outcome = run({"query", session, sql, "--format", "csv"});
   const std::size_t header = outcome.out.find("\n");
-  return outcome.code == app::kExitDone && header != std::string::npos ? outcome.out.substr(header + 1)
-                                                                       : "failed: " + outcome.err;
+  return outcome.code == app::terminal::kExitDone && header != std::string::npos ? outcome.out.substr(header + 1)
+                                                                                 : "failed: " + outcome.err;
 }
 
 }  // namespace accelscope::test

@@ -16,7 +16,7 @@
 
 namespace accelscope {
 
-inline std::string value_text(const SqlValue& value) {
+inline std::string value_text(const listing::SqlValue& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return "i" + std::to_string(*integer);
   if (const auto* real = std::get_if<double>(&value)) {
     char text[40];
@@ -24,10 +24,10 @@ inline std::string value_text(const SqlValue& value) {
     return text;
   }
   if (const auto* text = std::get_if<std::string>(&value)) return "t" + *text;
-  return std::holds_alternative<SqlBlob>(value) ? "blob" : "null";
+  return std::holds_alternative<listing::SqlBlob>(value) ? "blob" : "null";
 }
 
-inline std::vector<std::string> rows_of(const SqlResult& result) {
+inline std::vector<std::string> rows_of(const listing::SqlResult& result) {
   std::vector<std::string> rows;
   for (std::size_t row = 0; row < result.row_count(); ++row) {
     std::string& text = rows.emplace_back();
@@ -44,10 +44,10 @@ class OddSession {
  public:
   OddSession(std::uint32_t seed, int events) : random_(seed) {
     for (int source = 0; source < 2; ++source) write_source(source, events);
-    sql = std::make_unique<SqlSession>(*store, store->snapshot(), pool);
+    sql = std::make_unique<sql::Session>(*store, store->snapshot(), pool);
   }
 
-  Result<SqlResult> run(const std::string& query, bool planned) {
+  Result<listing::SqlResult> run(const std::string& query, bool planned) {
     sql->set_planned(planned);
     TaskControl control;
     return sql->run(query, {}, control);
@@ -55,8 +55,8 @@ class OddSession {
   // Both ways; the answers must be the same, in this order if `ordered`.
   void compare(const std::string& query, bool ordered) {
     CAPTURE(query);
-    const Result<SqlResult> planned = run(query, true);
-    const Result<SqlResult> plain = run(query, false);
+    const Result<listing::SqlResult> planned = run(query, true);
+    const Result<listing::SqlResult> plain = run(query, false);
     const std::string native_message = planned.ok() ? "" : planned.message();
     const std::string plain_message = plain.ok() ? "" : plain.message();
     REQUIRE(native_message == plain_message);
@@ -78,7 +78,7 @@ class OddSession {
 
   std::unique_ptr<Store> store = Store::create().value();
   WorkerPool pool{2};
-  std::unique_ptr<SqlSession> sql;
+  std::unique_ptr<sql::Session> sql;
 
  private:
   void write_source(int source, int events) {

@@ -118,10 +118,12 @@ void Desk::run_program(const std::vector<std::string>& arguments) {
   REQUIRE_MESSAGE(code == 0, program->output());
 }
 
-void Desk::open_viewer(const std::string& target) {
+void Desk::open_viewer(const std::string& target, const std::vector<std::string>& options) {
   std::error_code ignored;
   std::filesystem::remove(file("state.json"), ignored);
-  Result<Process> viewer = Process::start({kPrograms + "/accelscope", target, "--dump-state", file("state.json")});
+  std::vector<std::string> command = {kPrograms + "/accelscope", target, "--dump-state", file("state.json")};
+  command.insert(command.end(), options.begin(), options.end());
+  Result<Process> viewer = Process::start(command);
   REQUIRE(viewer.ok());
   viewer_.emplace(std::move(*viewer));
   clicks_ = keys_ = notches_ = 0;

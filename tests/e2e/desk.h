@@ -56,7 +56,8 @@ class Desk {
   [[nodiscard]] std::string file(const char* name) const { return (folder_ / name).string(); }
   void run_program(const std::vector<std::string>& arguments);  // accelscope, which must succeed
 
-  void open_viewer(const std::string& target);  // and waits until it has settled
+  // And waits until it has settled.
+  void open_viewer(const std::string& target, const std::vector<std::string>& options = {});
   // Without the file that says what is seen, which makes frames: as users have it. Only picture() tells of it.
   void open_silent_viewer(const std::string& target);
   // What is on the display, 0xRRGGBB, row by row.

@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <iterator>
+#include <map>
 #include <thread>
 
 #include "tests/e2e/desk.h"
@@ -23,6 +26,21 @@ using test::Process;
 using test::Screen;
 
 namespace {
+
+// By its question and then, where that has more than one, by its page.
+void show_panel(Desk& desk, const std::string& panel) {
+  static const std::map<std::string, std::string> kQuestions = {{"selection", "what"}, {"hotspots", "time"},
+                                                                {"warnings", "why"},   {"why", "why"},
+                                                                {"memory", "memory"},  {"metrics", "data"}};
+  desk.click_on("questions." + kQuestions.at(panel));
+  const bool path = panel == "why";  // a part of the findings' page
+  const std::string page = path ? "warnings" : panel;
+  if (desk.settle().has("bottom." + page)) desk.click_on("bottom." + page);
+  if (path || panel == "warnings") {
+    (void)desk.settle();
+    desk.click_on(path ? "why.page.2" : "why.page.0");
+  }
+}
 
 struct Range {
   double begin = 0, end = 0;
@@ -105,7 +123,11 @@ TEST_CASE("the card of an event comes in the real window while nothing else happ
   (void)desk.select_an_event();
   const Place there = desk.pointer();
   desk.key("Escape");
-  const Place details = *desk.settle().find("bottom.details");
+  show_panel(desk, "selection");
+  const Place details =
+      *desk.wait_until("the page of details is in reach",
+                       [](const Screen& screen) { return screen.settled() && screen.has("bottom.details"); })
+           .find("bottom.details");
   desk.move({4, 4});
   (void)desk.close_by_key();
   desk.open_silent_viewer(desk.file("s.accel"));
@@ -149,7 +171,7 @@ TEST_CASE("on a small screen all of the window is on the screen") {
 
 TEST_CASE("a box over the lanes says at once what it holds") {
   OpenDesk desk;
-  desk.click_on("bottom.selection");
+  show_panel(desk, "selection");
   desk.key("b");
   desk.drag({desk.canvas.x - 200, desk.canvas.y - 60}, {desk.canvas.x + 200, desk.canvas.y + 60});
   const Screen boxed = desk.wait_until("the box is there and counted", [](const Screen& screen) {
@@ -193,9 +215,28 @@ TEST_CASE("a source line lights its events") {
   (void)desk.close_by_key();
 }
 
+TEST_CASE("--nki-source-root: the lines that a profile names are shown from the folder that is given") {
+  Desk desk;
+  desk.run_program({"simulate", "-o", desk.file("p.json"), "--format", "neuron-json", "--kernels", "1", "--quiet"});
+  std::ifstream profile(desk.file("p.json"));
+  const std::string text{std::istreambuf_iterator<char>(profile), {}};
+  const std::size_t end = text.find(".py:");
+  REQUIRE(end != std::string::npos);
+  const std::size_t begin = text.find_last_of("\"/", end) + 1;
+  std::filesystem::create_directory(desk.file("kernels"));
+  std::ofstream source(desk.file("kernels") + "/" + text.substr(begin, end - begin) + ".py");
+  for (int line = 1; line <= 200; ++line) source << "planted = " << line << "\n";
+  source.close();
+  desk.open_viewer(desk.file("p.json"), {"--nki-source-root", desk.file("kernels")});
+  const Screen shown =
+      desk.wait_until("its source is shown", [](const Screen& screen) { return screen.shows("planted"); });
+  CHECK(shown.last_error().empty());
+  (void)desk.close_by_key();
+}
+
 TEST_CASE("the memory panel says what is alive under the pointer") {
   OpenDesk desk;
-  desk.click_on("bottom.memory");
+  show_panel(desk, "memory");
   const Screen panel = desk.wait_until(
       "memory is plotted", [](const Screen& screen) { return screen.settled() && screen.has("memory.plot"); });
   desk.click(*panel.find("memory.plot", 0.6, 0.5));
@@ -268,14 +309,14 @@ std::vector<std::string> answers(Desk& desk) {
   std::vector<std::string> all;
   // Some leave something beside them, as the critical path on the timeline.
   for (const std::string& panel : panels_with_answers()) {
-    desk.click_on("bottom." + panel);
+    show_panel(desk, panel);
     (void)desk.settle();
     if (panel == "why")
       (void)desk.wait_until("the path stands on the timeline",
                             [](const Screen& screen) { return screen.settled() && screen.shows("Critical path"); });
   }
   for (const std::string& panel : panels_with_answers()) {
-    desk.click_on("bottom." + panel);
+    show_panel(desk, panel);
     desk.click_on("right.core-grid");  // how far the source was scrolled is no answer
     for (const std::string& text : desk.settle().texts()) {
       const bool is_name = text.find("127.0.0.1") != std::string::npos || text.find("live") != std::string::npos ||
@@ -294,7 +335,7 @@ TEST_CASE("what the real window says at the end of a capture is what it says of 
   Desk desk;
   const DeviceHost host;
   desk.open_viewer(host.address);
-  for (const std::string& panel : panels_with_answers()) desk.click_on("bottom." + panel);
+  for (const std::string& panel : panels_with_answers()) show_panel(desk, panel);
   (void)desk.wait_until("the capture has ended", [](const Screen& screen) {
     return screen.tab("live") == "false" && screen.settled() && number(screen, "events") > 50'000;
   });

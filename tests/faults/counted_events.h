@@ -26,10 +26,10 @@ struct LaneRows {
   [[nodiscard]] bool gapless() const { return highest + 1 == count && sum == count * (count - 1) / 2; }
 };
 
-class RowsOfLanes final : public SqlRowVisitor {
+class RowsOfLanes final : public listing::SqlRowVisitor {
  public:
   bool columns(const std::vector<std::string>& /*names*/) override { return true; }
-  bool row(const std::vector<SqlValue>& values) override {
+  bool row(const std::vector<listing::SqlValue>& values) override {
     const auto id = static_cast<std::uint64_t>(std::get<std::int64_t>(values[0]));
     constexpr int kLaneShift = 40;
     const std::uint64_t ordinal = id & ((std::uint64_t{1} << kLaneShift) - 1);
@@ -59,7 +59,7 @@ inline void count_chunks(const Snapshot& snapshot, CountedEvents& counted) {
 
 inline void count_rows(const Store& store, CountedEvents& counted) {
   WorkerPool pool(1);
-  SqlSession sql(store, store.snapshot(), pool);
+  sql::Session sql(store, store.snapshot(), pool);
   TaskControl control;
   const auto tables = sql.run("SELECT DISTINCT schema FROM track WHERE schema <> ''", {}, control);
   if (!tables) {

@@ -1,4 +1,4 @@
-// The numbers in README's table of promises, where a test of what they do would take as long as they last.
+// The numbers in the guide's table of promises, where a test of what they do would take as long as they last.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 
-TEST_CASE("the limits of README are those of the programs: a minute, half a second, half of the memory") {
+TEST_CASE("the limits of promises are those of the programs: a minute, half a second, half of the memory") {
   // A break of the connection: both sides wait so long for each other.
   CHECK(client::ConnectionOptions{}.give_up >= minutes(1));
   CHECK(client::CaptureSessionOptions{}.give_up >= minutes(1));

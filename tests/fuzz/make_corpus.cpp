@@ -6,9 +6,12 @@
 #include <fstream>
 
 #include "capture/json/table_reader.h"
+#include "capture/probe/bodies.h"
+#include "capture/probe/cuda/format.h"
 #include "capture/sim/output/simulator.h"
 #include "capture/wire/messages.h"
 #include "core/store/store.h"
+#include "tests/support/neuron/neff.h"
 #include "tests/support/neuron/simulated_profile.h"
 #include "tests/support/nsys_export.h"
 #include "tests/support/parquet/parquet_writer.h"
@@ -35,6 +38,42 @@ capture::sim::SimulationOptions small(capture::sim::Detail detail) {
   options.events = 300;
   options.kernels = 1;
   return options;
+}
+
+// A GPU, a kernel with the call that launched it, a copy, memory and a range, as cuda_records_fuzz cuts its input.
+void make_cuda_records(const std::filesystem::path& folder) {
+  using namespace probe::cuda;
+  std::string all;
+  const auto define = [&all](auto type, const probe::BodyWriter& body) {
+    all += {'\0', static_cast<char>(type), static_cast<char>(body.bytes().size())};
+    all += body.bytes();
+  };
+  const auto put = [&all](RecordType type, char value, const auto& record) {
+    constexpr std::size_t kHead = sizeof(probe::RecordHead);
+    all += {'\4', static_cast<char>(type), static_cast<char>(sizeof record - kHead), value};
+    all.append(reinterpret_cast<const char*>(&record) + kHead, sizeof record - kHead);
+  };
+  define(probe::TracingDefinition::name, probe::BodyWriter().number(1U).text("gemm"));
+  define(DefinitionType::context, probe::BodyWriter().number(1U).number(0U).number(0U).number(std::uint8_t{0}));
+  define(DefinitionType::call, probe::BodyWriter().number(2U).number(211U).text("cudaLaunchKernel_v7000"));
+  CallRecord call{};
+  call.start = 1'000, call.end = 2'000, call.correlation = 7;
+  put(RecordType::call, 0, call);
+  KernelRecord kernel{};
+  kernel.start = 3'000, kernel.end = 4'000, kernel.context = kernel.name = 1, kernel.correlation = 7;
+  put(RecordType::kernel, 0, kernel);
+  CopyRecord copy{};
+  copy.start = 5'000, copy.end = 6'000, copy.bytes = 4096, copy.context = 1, copy.kind = 1;
+  put(RecordType::copy, 0, copy);
+  MemoryRecord memory{};
+  memory.time = 7'000, memory.address = 4096, memory.bytes = 512, memory.operation = 1, memory.kind = 3;
+  put(RecordType::memory, 0, memory);
+  RangeRecord range{};
+  range.time = 8'000;
+  put(RecordType::range_push, 1, range);
+  put(RecordType::range_pop, 0, RangeEndRecord{{}, 9'000, 0});
+  all += std::string("\2\0\0", 3);
+  write(folder / "kernel_and_call", std::as_bytes(std::span(all)));
 }
 
 // The first rows of every table of a simulated profile, alone and all together.
@@ -351,12 +390,15 @@ Result<void> make(const std::filesystem::path& folder) {
     const std::string space = test::small_tpu_space(metadata_first);
     write(folder / "xplane_fuzz" / (metadata_first ? "names_first" : "lines_first"), std::as_bytes(std::span(space)));
   }
+  const std::string program = test::neff_file(test::tar_file(test::small_program()));  // not packed: any byte counts
+  write(folder / "neff_fuzz" / "whole", std::as_bytes(std::span(program)));
   make_ops_reports(folder / "tt_ops_fuzz");
   std::filesystem::create_directories(folder / "nsys_fuzz");
   for (const auto& [name, sql] :
        {std::pair{"2026", test::nsys_export_of_2026()}, {"2022", test::nsys_export_of_2022()}}) {
     if (Result<void> made = test::make_nsys_export((folder / "nsys_fuzz" / name).string(), sql); !made) return made;
   }
+  make_cuda_records(folder / "cuda_records_fuzz");
   make_networks(folder / "tt_noc_fuzz");
   make_text_profiles(folder / "text_profiles_fuzz");
   return make_profiles(folder / "neuron_json_fuzz");

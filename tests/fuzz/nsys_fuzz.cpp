@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const int file = ::memfd_create("fuzz.sqlite", MFD_CLOEXEC);
   if (file < 0 || ::write(file, data, size) != static_cast<ssize_t>(size)) std::abort();
   const std::string path = "/proc/self/fd/" + std::to_string(file);
-  (void)sources::nsys::probe_nsys({reinterpret_cast<const char*>(data), size}, path);
+  (void)sources::recognise(path);
   fuzz::CheckingSink sink;
   const Result<void> done = sources::nsys::import_nsys(path, {}, sink);
   if (!done && done.message().empty()) std::abort();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -33,5 +34,20 @@ class HeldPool {
   std::shared_ptr<std::atomic<bool>> open_ = std::make_shared<std::atomic<bool>>(false);
   std::vector<Task<int>> tasks_;
 };
+
+// Comes back when no task of the pool is under way: all of its threads are here at once. What waits behind it begins
+// then. Wakes nobody.
+inline void meet_workers(WorkerPool& pool) {
+  TaskControl control;
+  const std::size_t all = pool.concurrency();
+  std::atomic<std::size_t> here{0};
+  pool.for_each(
+      all, control,
+      [&](std::size_t, std::size_t) {
+        ++here;
+        while (here < all) std::this_thread::yield();
+      },
+      Priority::background);
+}
 
 }  // namespace accelscope::test

@@ -27,7 +27,7 @@ constexpr std::int64_t kHigh = std::numeric_limits<std::int64_t>::max();
 class HostileViewer {
  public:
   HostileViewer() {
-    viewer.emplace(AppOptions{.state_directory = "", .services = fake.services()});
+    viewer.emplace(frame::AppOptions{.state_directory = "", .services = fake.services()});
     connect();
   }
   // A further capture, in a tab of its own.
@@ -44,18 +44,18 @@ class HostileViewer {
   void define(const Definition& definition) { static_cast<void>(store->define(scope, definition)); }
   void append(ChunkBuilder& builder) { static_cast<void>(store->append(scope, builder.seal())); }
   void draw(int frames = 3) { viewer->shell.frame(frames); }
-  void draw_panel(const PanelInfo& panel) {
+  void draw_panel(const frame::PanelInfo& panel) {
     REQUIRE(viewer->app.commands().run("panel_" + std::string(panel.name)));
     draw(2);
   }
   void draw_all_panels() {
-    for (const PanelInfo& panel : all_panels()) {
+    for (const frame::PanelInfo& panel : frame::all_panels()) {
       CAPTURE(panel.name);
       draw_panel(panel);
     }
   }
   void draw_at_all_zooms() {
-    SessionTab& tab = viewer->tab();
+    session::SessionTab& tab = viewer->tab();
     for (const auto& [begin, end] : {std::pair{-9.3e18, 9.3e18},
                                      {-4.7e18, -4.6e18},
                                      {0.0, 10.0},
@@ -78,7 +78,7 @@ class HostileViewer {
     CHECK(viewer->tab().snapshot->event_count >= before + 10);
     CHECK(viewer->shell.shows("recording"));
     end();
-    for (const PanelInfo& panel : all_panels()) {
+    for (const frame::PanelInfo& panel : frame::all_panels()) {
       CAPTURE(panel.name);
       draw_panel(panel);
       draw_answers();
@@ -254,7 +254,7 @@ TEST_CASE("hostile: forty streams whose frames were changed behind their checksu
     whole += take_frames(*hostile.store, changed) == changed.size() ? 1 : 0;
     hostile.draw(2);
     hostile.end();
-    hostile.draw_panel(all_panels()[seed % all_panels().size()]);
+    hostile.draw_panel(frame::all_panels()[seed % frame::all_panels().size()]);
     hostile.draw_answers();
   }
   CHECK(whole > 5);  // else the changes show nothing but what is refused

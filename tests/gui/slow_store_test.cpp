@@ -52,21 +52,21 @@ struct SlowStore {
   TemporaryFolder folder;
   std::shared_ptr<Gate> gate = std::make_shared<Gate>();
   std::string path = save_small_session(folder.path());
-  App app;
+  frame::App app;
   render::NullShell shell{app};
 
   SlowStore() {
-    OpenedSession opened;
+    workspace::OpenedSession opened;
     opened.store = std::move(Store::open(path)).value();
     opened.path = path;
     opened.title = "small";
-    opened.retained = read_retained(*opened.store);
+    opened.retained = session::read_retained(*opened.store);
     opened.store->on_database_use([gate = gate] { gate->pass(); });
     (void)app.workspace().adopt(std::move(opened));
     shell.frame(3);
   }
   ~SlowStore() { gate->shut(false); }
-  [[nodiscard]] SessionTab& tab() { return *app.workspace().active(); }
+  [[nodiscard]] session::SessionTab& tab() { return *app.workspace().active(); }
   void select(EventId id) {
     tab().selected = id;
     shell.frame(2);
@@ -78,7 +78,7 @@ struct SlowStore {
 
   // All of a lane: its slices one by one, and so narrow that they are looked for.
   void touch_timeline() {
-    for (const ViewRange view : {ViewRange{900, 2'100}, ViewRange{-4e7, 6e7}}) {
+    for (const session::ViewRange view : {session::ViewRange{900, 2'100}, session::ViewRange{-4e7, 6e7}}) {
       for (const auto& [button, times] :
            {std::pair(render::MouseButton::left, 1), {render::MouseButton::left, 2}, {render::MouseButton::right, 1}}) {
         tab().show(view);
@@ -98,11 +98,11 @@ struct SlowStore {
         }
       }
     }
-    tab().change([](ViewChoices& choices) { choices = {}; });
+    tab().change([](session::ViewChoices& choices) { choices = {}; });
     tab().show({900, 5'000});
   }
   void touch_panels() {
-    for (const PanelInfo& panel : all_panels()) {
+    for (const frame::PanelInfo& panel : frame::all_panels()) {
       const auto bring = [&] {
         app.layout().maximise(panel.name);
         select(kFirstMatmul);
@@ -125,9 +125,9 @@ struct SlowStore {
     }
   }
   void run_commands() {
-    for (const TimelineCommand& info : timeline_commands()) {
+    for (const timeline::TimelineCommand& info : timeline::timeline_commands()) {
       for (const char* key : {info.key, info.second_key}) {
-        if (const auto chord = parse_chord(key)) {
+        if (const auto chord = palette::parse_chord(key)) {
           select(kFirstMatmul + 3);
           tab().also_selected = {kFirstMatmul};
           shell.key(chord->key, chord->modifiers);
@@ -136,7 +136,7 @@ struct SlowStore {
       }
     }
     std::vector<std::string> ids;
-    for (const Command& command : app.commands().all()) ids.push_back(command.id);
+    for (const palette::Command& command : app.commands().all()) ids.push_back(command.id);
     for (const std::string& id : ids) {
       if (id == "quit" || id == "close" || id == "demo") continue;  // the end is below, a capture is elsewhere
       select(kFirstMatmul + 3);
@@ -216,9 +216,9 @@ TEST_CASE_FIXTURE(SlowStore, "slow store: markers are there at once, and in the 
   REQUIRE(tab().markers.size() == 1);
   Marker renamed = tab().markers.front();
   renamed.name = "begin";
-  put_marker(tab(), renamed);
-  put_marker(tab(), {0, "", 1'000'000, std::nullopt, "gone", ""});
-  remove_marker(tab(), tab().markers.back().id);
+  session::put_marker(tab(), renamed);
+  session::put_marker(tab(), {0, "", 1'000'000, std::nullopt, "gone", ""});
+  session::remove_marker(tab(), tab().markers.back().id);
   shell.frame(3);
   CHECK(shell.shows("begin"));
   CHECK(tab().markers.size() == 1);
@@ -234,7 +234,7 @@ TEST_CASE_FIXTURE(SlowStore, "slow store: markers are there at once, and in the 
 TEST_CASE_FIXTURE(SlowStore, "slow store: what is saved has the markers that were dropped just before") {
   REQUIRE(shell.settle());
   gate->shut(true);
-  put_marker(tab(), {0, "", 2'000, std::nullopt, "last", ""});
+  session::put_marker(tab(), {0, "", 2'000, std::nullopt, "last", ""});
   const std::string copy = folder.file("copy.accel");
   app.workspace().save(0, copy);
   shell.frame(3);
@@ -268,7 +268,7 @@ TEST_CASE_FIXTURE(SlowStore, "slow store: a tab closes at once, and opened again
   gate->shut(true);
   tab().show({1'000, 1'500});  // windows of the lanes are being read
   shell.frame(2);
-  put_marker(tab(), {0, "", 2'000, std::nullopt, "last", ""});
+  session::put_marker(tab(), {0, "", 2'000, std::nullopt, "last", ""});
   CHECK(app.commands().run("close"));
   shell.frame(3);
   CHECK(app.workspace().tab_count() == 0);

@@ -16,18 +16,18 @@
 namespace accelscope::test {
 
 // Waits for what workers do for a key or a click: small work, which a user sees a frame or two later.
-inline void wait_for_answers(const app::SessionTab& tab) {
+inline void wait_for_answers(const app::session::SessionTab& tab) {
   while (tab.events->under_way() || tab.writer->unwritten()) std::this_thread::yield();
 }
 
-[[nodiscard]] inline Result<EventRecord> read_event(const app::SessionTab& tab, EventId id) {
+[[nodiscard]] inline Result<EventRecord> read_event(const app::session::SessionTab& tab, EventId id) {
   return EventReader(*tab.store, tab.snapshot).read(id);
 }
 
 // The viewer on a machine where what a frame asks for is there in the next one.
 class QuickApp final : public render::FrameClient {
  public:
-  explicit QuickApp(app::App& app) : app_(app) {}
+  explicit QuickApp(app::frame::App& app) : app_(app) {}
   void frame(render::Ui& ui) override {
     app_.frame(ui);
     for (std::size_t i = 0; i < app_.workspace().tab_count(); ++i) wait_for_answers(app_.workspace().tab(i));
@@ -40,17 +40,19 @@ class QuickApp final : public render::FrameClient {
   void set_wake(std::function<void()> wake) override { app_.set_wake(std::move(wake)); }
 
  private:
-  app::App& app_;
+  app::frame::App& app_;
 };
 
 struct Viewer {
-  explicit Viewer(app::AppOptions options = {}) : app(std::move(options)), quick(app), shell(quick) { shell.frame(3); }
+  explicit Viewer(app::frame::AppOptions options = {}) : app(std::move(options)), quick(app), shell(quick) {
+    shell.frame(3);
+  }
 
   void open(const std::string& path) {
     app.open(path);
     REQUIRE(shell.settle());
   }
-  [[nodiscard]] app::SessionTab& tab() { return *app.workspace().active(); }
+  [[nodiscard]] app::session::SessionTab& tab() { return *app.workspace().active(); }
   void run(const char* command) {
     REQUIRE(app.commands().run(command));
     shell.frame(3);
@@ -72,13 +74,13 @@ struct Viewer {
     return step_until(condition, [this] { shell.frame(); });
   }
 
-  app::App app;
+  app::frame::App app;
   QuickApp quick;
   render::NullShell shell;
 };
 
 struct OpenViewer : Viewer {
-  explicit OpenViewer(app::AppOptions options = {})
+  explicit OpenViewer(app::frame::AppOptions options = {})
       : Viewer(std::move(options)), path(save_small_session(folder.path())) {
     open(path);
   }

@@ -51,12 +51,12 @@ std::string first_cell(const std::string& session_file, const std::string& sql) 
   const Result<std::unique_ptr<Store>> store = Store::open(session_file);
   REQUIRE_MESSAGE(store.ok(), store.message());
   WorkerPool pool(1);
-  SqlSession asked(**store, (*store)->snapshot(), pool);
+  sql::Session asked(**store, (*store)->snapshot(), pool);
   TaskControl control;
-  const Result<SqlResult> result = asked.run(sql, {}, control);
+  const Result<listing::SqlResult> result = asked.run(sql, {}, control);
   REQUIRE_MESSAGE(result.ok(), result.message());
   if (result->row_count() == 0) return {};
-  const SqlValue& value = result->at(0, 0);
+  const listing::SqlValue& value = result->at(0, 0);
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *number);
   return {};

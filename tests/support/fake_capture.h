@@ -3,11 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "app/workspace/workspace.h"
@@ -69,9 +71,15 @@ class FakeCapture {
   }
   SessionWriter& writer() { return *writer_; }
 
+  std::optional<capture::wire::Welcome> welcome_of_check;
+  std::vector<capture::client::HostFinding> findings;  // of a test of a host
+  std::atomic<bool> holds_checks = false;              // a test goes on until it is cancelled
+
   // ---- What the viewer did
   struct Seen {
     std::vector<capture::client::CapturePlan> plans;
+    std::vector<std::pair<std::string, std::string>> checked;  // hosts that were tested: the place, the key file
+    int cancelled_checks = 0;
     std::vector<std::string> intents;  // "pause", "add tls://b:1"
     std::map<std::uint64_t, std::optional<std::string>> answers;
     std::vector<std::string> recovered, discarded;
@@ -92,8 +100,8 @@ class FakeCapture {
   std::vector<capture::client::Recoverable> left;
   std::string begin_error;
 
-  [[nodiscard]] std::unique_ptr<app::LiveLink> link(const capture::client::CapturePlan& plan,
-                                                    std::shared_ptr<Store> store) {
+  [[nodiscard]] std::unique_ptr<app::workspace::LiveLink> link(const capture::client::CapturePlan& plan,
+                                                               std::shared_ptr<Store> store) {
     const std::scoped_lock lock(mutex_);
     seen_.plans.push_back(plan);
     status_ = {};
@@ -119,15 +127,17 @@ class FakeCapture {
   }
 
   // The fake must outlive them.
-  [[nodiscard]] app::CaptureServices services() {
-    app::CaptureServices services;
-    services.begin = [this](const capture::client::CapturePlan& plan, std::shared_ptr<Store> store,
-                            const capture::client::CaptureSessionOptions&) -> Result<std::unique_ptr<app::LiveLink>> {
+  [[nodiscard]] app::workspace::CaptureServices services() {
+    app::workspace::CaptureServices services;
+    services.begin =
+        [this](const capture::client::CapturePlan& plan, std::shared_ptr<Store> store,
+               const capture::client::CaptureSessionOptions&) -> Result<std::unique_ptr<app::workspace::LiveLink>> {
       if (!begin_error.empty()) return Error{begin_error};
       return link(plan, std::move(store));
     };
-    services.recover = [this](const capture::client::Recoverable& what, std::shared_ptr<Store> store,
-                              const capture::client::CaptureSessionOptions&) -> Result<std::unique_ptr<app::LiveLink>> {
+    services.recover =
+        [this](const capture::client::Recoverable& what, std::shared_ptr<Store> store,
+               const capture::client::CaptureSessionOptions&) -> Result<std::unique_ptr<app::workspace::LiveLink>> {
       auto made = link(what.plan, std::move(store));
       make_events(static_cast<int>(what.events));
       const std::scoped_lock lock(mutex_);
@@ -142,6 +152,19 @@ class FakeCapture {
       if (found == hosts.end()) return Error{place + ": nobody listens there; start accelscope-agent"};
       return found->second;
     };
+    services.check_host = [this](const std::string& place, const capture::client::HostCheckOptions& options,
+                                 const std::function<bool()>& cancelled) -> capture::client::HostCheck {
+      {
+        const std::scoped_lock lock(mutex_);
+        seen_.checked.emplace_back(place, options.ssh_identity_file);
+      }
+      while (holds_checks && !cancelled()) std::this_thread::yield();
+      if (cancelled()) {
+        const std::scoped_lock lock(mutex_);
+        seen_.cancelled_checks += 1;
+      }
+      return {findings, welcome_of_check};
+    };
     services.find_recoverable = [this](const std::string&) { return left; };
     services.discard = [this](const capture::client::Recoverable& what) {
       const std::scoped_lock lock(mutex_);
@@ -153,7 +176,7 @@ class FakeCapture {
   }
 
  private:
-  class Link final : public app::LiveLink {
+  class Link final : public app::workspace::LiveLink {
    public:
     explicit Link(FakeCapture& fake) : fake_(fake) {}
     [[nodiscard]] capture::client::CaptureStatus status() const override {

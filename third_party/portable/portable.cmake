@@ -11,7 +11,16 @@ set(portable_libraries ${CMAKE_BINARY_DIR}/portable)
 
 # Debian's static libraries. `fmt` has none; simdjson has none either, and is done without.
 set(portable_missing "")
-foreach(library sqlite3 zstd lz4 snappy re2 xxhash ssl crypto z)
+set(portable_static sqlite3 zstd lz4 snappy re2 xxhash ssl crypto z)
+if(ACCELSCOPE_PORTABLE_VIEWER)
+  list(APPEND portable_static imgui stb freetype png16 brotlidec brotlicommon bz2)
+endif()
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(CRYPTO REQUIRED libcrypto)
+if(CRYPTO_STATIC_LDFLAGS MATCHES jitterentropy)  # Ubuntu 26.04's takes its randomness from there
+  list(APPEND portable_static jitterentropy)
+endif()
+foreach(library IN LISTS portable_static)
   find_library(ACCELSCOPE_STATIC_${library} lib${library}.a)
   mark_as_advanced(ACCELSCOPE_STATIC_${library})
   if(NOT ACCELSCOPE_STATIC_${library})
@@ -85,7 +94,8 @@ function(accelscope_runs_on_old_glibc target)
     return()
   endif()
   target_link_options(${target} PRIVATE -L${portable_libraries} -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL
-                      -Wl,--push-state,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2 -l:librt.so.1 -Wl,--pop-state)
+                      -Wl,--push-state,--no-as-needed -l:libpthread.so.0 -l:libdl.so.2 -l:librt.so.1 -Wl,--pop-state
+                      $<$<CONFIG:Release>:-s>)  # a sixth of it, which goes over the network
   target_link_libraries(${target} PRIVATE $<TARGET_OBJECTS:accelscope_glibc_compat>)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL EXECUTABLE)
@@ -98,8 +108,6 @@ function(accelscope_portable_program target)
   if(ACCELSCOPE_PORTABLE_PROGRAMS)
     set_target_properties(${target} PROPERTIES ACCELSCOPE_PORTABLE ON)
     accelscope_runs_on_old_glibc(${target})
-    # A sixth of it, which goes over the network.
-    target_link_options(${target} PRIVATE $<$<CONFIG:Release>:-s>)
   endif()
 endfunction()
 

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <ostream>
 #include <span>
@@ -11,9 +10,10 @@
 #include "app/content/comparison/comparison_output.h"
 #include "app/content/comparison/comparison_words.h"
 #include "app/content/comparison/explained.h"
-#include "app/export/output_file.h"
-#include "app/export/report/reports.h"
+#include "app/content/hierarchy/tree_difference.h"
 #include "app/library/library.h"
+#include "app/output/output_file.h"
+#include "app/output/report/reports.h"
 #include "app/terminal/command.h"
 #include "app/terminal/query_watch.h"
 #include "app/terminal/session_input.h"
@@ -23,7 +23,7 @@
 #include "core/export/report/report_pages.h"
 #include "core/listing/base/write.h"
 
-namespace accelscope::app {
+namespace accelscope::app::commands {
 namespace {
 
 struct CompareCommand {
@@ -36,13 +36,13 @@ struct CompareCommand {
   std::string noise;
   static constexpr std::uint64_t kUsualRows = 30, kNotAsked = UINT64_MAX;
   std::uint64_t asked_rows = kNotAsked;
-  bool force = false, divergence = false, explain = false, report = false, swap = false;
-  OpenSessionOptions input_options;
+  bool force = false, divergence = false, explain = false, report = false, swap = false, flame = false;
+  workspace::OpenSessionOptions input_options;
 
-  int run(const CommandRun& run) const;
+  int run(const terminal::CommandRun& run) const;
 
   // Programs get all, people as many as they read.
-  [[nodiscard]] std::size_t rows(const CommandRun& run) const {
+  [[nodiscard]] std::size_t rows(const terminal::CommandRun& run) const {
     if (asked_rows != kNotAsked) return asked_rows;
     return run.json || format == "json" ? 0 : kUsualRows;
   }
@@ -54,15 +54,18 @@ struct CompareCommand {
   };
   [[nodiscard]] Result<std::vector<Limit>> limits() const;
   [[nodiscard]] Result<std::vector<std::string>> kinds() const;
-  [[nodiscard]] Result<std::vector<ExplainedBy>> explained_by() const;
-  [[nodiscard]] Result<std::vector<std::string>> chosen_columns(std::span<const CaptureFigures> captures) const;
+  [[nodiscard]] Result<std::vector<content::ExplainedBy>> explained_by() const;
+  [[nodiscard]] Result<std::vector<std::string>> chosen_columns(
+      std::span<const analysis::CaptureFigures> captures) const;
   [[nodiscard]] bool explains() const { return explain || report || format == "html"; }
-  int print_divergence(const CommandRun& run) const;
-  [[nodiscard]] Result<void> check_results(ComparisonParts& parts, std::span<const CaptureFigures> captures,
-                                           const CommandRun& run) const;
-  [[nodiscard]] Result<void> explain_pairs(ComparisonParts& parts, const CommandRun& run) const;
-  [[nodiscard]] Result<std::string> page(const ComparisonParts& parts, const CommandRun& run) const;
-  int print(const ComparisonParts& parts, const CommandRun& run) const;
+  int print_divergence(const terminal::CommandRun& run) const;
+  int print_flame(const terminal::CommandRun& run) const;
+  [[nodiscard]] Result<void> check_results(content::ComparisonParts& parts,
+                                           std::span<const analysis::CaptureFigures> captures,
+                                           const terminal::CommandRun& run) const;
+  [[nodiscard]] Result<void> explain_pairs(content::ComparisonParts& parts, const terminal::CommandRun& run) const;
+  [[nodiscard]] Result<std::string> page(const content::ComparisonParts& parts, const terminal::CommandRun& run) const;
+  int print(const content::ComparisonParts& parts, const terminal::CommandRun& run) const;
 };
 
 // "3%", "3 %", "0.5%"
@@ -70,9 +73,7 @@ Result<double> percent_of(const std::string& text) {
   std::string_view number = trimmed(text);
   if (number.ends_with('%')) number = trimmed(number.substr(0, number.size() - 1));
   double value = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (error != std::errc() || end != number.data() + number.size() || !(value >= 0 && value <= 1e6))
-    return Error{text + ": write a share such as 3%"};
+  if (!read_number(number, value) || !(value >= 0 && value <= 1e6)) return Error{text + ": write a share such as 3%"};
   return value / 100;
 }
 
@@ -90,7 +91,7 @@ Result<std::vector<CompareCommand::Limit>> CompareCommand::limits() const {
       continue;
     }
     for (const std::string& metric : metrics) out.push_back({metric, *share});
-    if (metrics.empty()) out.push_back({std::string(kWorkTime), *share});
+    if (metrics.empty()) out.push_back({std::string(analysis::kWorkTime), *share});
   }
   return out;
 }
@@ -111,31 +112,30 @@ Result<std::vector<std::string>> CompareCommand::kinds() const {
 }
 
 // One capture after another is opened, read and let go.
-Result<CaptureFigures> read_capture(const std::string& path, const OpenSessionOptions& options,
-                                    const std::vector<std::string>& kinds, const CommandRun& run) {
-  const auto session = TRY(open_input({path}, options, run));
+Result<analysis::CaptureFigures> read_capture(const std::string& path, const workspace::OpenSessionOptions& options,
+                                              const std::vector<std::string>& kinds, const terminal::CommandRun& run) {
+  const auto session = TRY(terminal::open_input({path}, options, run));
   WorkerPool pool;
-  const Interruptible interruptible;
-  TaskControl control;
-  const QueryWatch watch(control, interruptible, run);
-  auto figures = capture_figures({*session.store, session.store->snapshot(), pool, control}, kinds);
+  terminal::QueryWatch watch(run);
+  auto figures = analysis::capture_figures({*session.store, session.store->snapshot(), pool, watch.control()}, kinds);
   if (!figures) return Error{fmt::format("{}: {}", path, figures.message())};
-  figures->label = {path, split_tags(session.store->overlay_value(kTagsKey))};
+  figures->label = {path, library::split_tags(session.store->overlay_value(workspace::kTagsKey))};
   return figures;
 }
 
-Result<std::vector<std::string>> CompareCommand::chosen_columns(std::span<const CaptureFigures> captures) const {
+Result<std::vector<std::string>> CompareCommand::chosen_columns(
+    std::span<const analysis::CaptureFigures> captures) const {
   const auto names = names_of_list(columns);
   if (!names) return Error{names.message()};
   std::vector<std::string> out, known;
-  for (const CaptureFigures& capture : captures)
-    for (const ComparedMetric& metric : capture.metrics) {
+  for (const analysis::CaptureFigures& capture : captures)
+    for (const analysis::ComparedMetric& metric : capture.metrics) {
       known.push_back(metric.name);
-      known.emplace_back(name_without_device(metric.name));
+      known.emplace_back(analysis::name_without_device(metric.name));
     }
   for (const std::string& name : *names) {
     std::string figure = name;
-    for (const PairedColumn& column : kPairedColumns)
+    for (const content::PairedColumn& column : content::kPairedColumns)
       if (lower_case(name) == column.alias) figure = column.figure;
     if (figure.empty()) continue;  // the total comes first anyway
     if (std::find(known.begin(), known.end(), figure) == known.end()) {
@@ -146,7 +146,7 @@ Result<std::vector<std::string>> CompareCommand::chosen_columns(std::span<const 
     out.push_back(std::move(figure));
   }
   if (!out.empty()) return out;
-  for (const PairedColumn& column : kPairedColumns)
+  for (const content::PairedColumn& column : content::kPairedColumns)
     if (column.usual) out.emplace_back(column.figure);
   return out;
 }
@@ -154,30 +154,30 @@ Result<std::vector<std::string>> CompareCommand::chosen_columns(std::span<const 
 // Sessions that are open at the same time, with what asks them.
 class OpenedCaptures {
  public:
-  explicit OpenedCaptures(const CommandRun& run) : watch_(control_, interruptible_, run) {}
-  [[nodiscard]] Result<void> open(const std::string& path, const OpenSessionOptions& options, const CommandRun& run) {
-    auto session = TRY(open_input({path}, options, run));
+  explicit OpenedCaptures(const terminal::CommandRun& run) : watch_(run) {}
+  [[nodiscard]] Result<void> open(const std::string& path, const workspace::OpenSessionOptions& options,
+                                  const terminal::CommandRun& run) {
+    auto session = TRY(terminal::open_input({path}, options, run));
     sessions_.push_back(std::move(session));
     return {};
   }
   [[nodiscard]] QueryContext query(std::size_t number) {
-    return {*sessions_[number].store, sessions_[number].store->snapshot(), pool_, control_};
+    return {*sessions_[number].store, sessions_[number].store->snapshot(), pool_, watch_.control()};
   }
   [[nodiscard]] const std::string& title(std::size_t number) const { return sessions_[number].title; }
-  [[nodiscard]] bool cancelled() const { return control_.cancelled(); }
+  [[nodiscard]] bool cancelled() { return watch_.control().cancelled(); }
 
  private:
-  std::vector<OpenedSession> sessions_;
+  std::vector<workspace::OpenedSession> sessions_;
   WorkerPool pool_;
-  Interruptible interruptible_;
-  TaskControl control_;
-  QueryWatch watch_;
+  terminal::QueryWatch watch_;
 };
 
 // Of each pair the first capture of the base and that of the other.
-Result<void> CompareCommand::check_results(ComparisonParts& parts, std::span<const CaptureFigures> captures,
-                                           const CommandRun& run) const {
-  const CapturePairs& pairs = parts.comparison.pairs;
+Result<void> CompareCommand::check_results(content::ComparisonParts& parts,
+                                           std::span<const analysis::CaptureFigures> captures,
+                                           const terminal::CommandRun& run) const {
+  const analysis::CapturePairs& pairs = parts.comparison.pairs;
   for (const std::size_t pair : pairs.shared()) {
     for (std::size_t g = 1; g < pairs.cells[pair].size(); ++g) {
       const std::size_t base = pairs.cells[pair].front().front(), other = pairs.cells[pair][g].front();
@@ -185,7 +185,7 @@ Result<void> CompareCommand::check_results(ComparisonParts& parts, std::span<con
       OpenedCaptures opened(run);
       for (const std::size_t each : {base, other})
         if (auto done = opened.open(inputs[each], input_options, run); !done) return done;
-      auto found = TRY(find_divergence(opened.query(0), opened.query(1)));
+      auto found = TRY(analysis::find_divergence(opened.query(0), opened.query(1)));
       if (found.with_checksums == 0 || found.other_with_checksums == 0) continue;
       parts.results.push_back({pair, g, std::move(found)});
     }
@@ -194,36 +194,37 @@ Result<void> CompareCommand::check_results(ComparisonParts& parts, std::span<con
 }
 
 // Of each pair what the difference of its totals is made of, which stand in the table of pairs.
-Result<void> CompareCommand::explain_pairs(ComparisonParts& parts, const CommandRun& run) const {
+Result<void> CompareCommand::explain_pairs(content::ComparisonParts& parts, const terminal::CommandRun& run) const {
   const auto wanted = TRY(explain ? explained_by()
-                                  : Result(std::vector<ExplainedBy>(std::begin(kExplainedBy), std::end(kExplainedBy))));
-  const Comparison& comparison = parts.comparison;
+                                  : Result(std::vector<content::ExplainedBy>(std::begin(content::kExplainedBy),
+                                                                             std::end(content::kExplainedBy))));
+  const analysis::Comparison& comparison = parts.comparison;
   for (const std::size_t pair : comparison.pairs.shared()) {
-    std::vector<ExplainedSide> sides;
+    std::vector<content::ExplainedSide> sides;
     std::string why;
     for (const std::vector<std::size_t>& cell : comparison.pairs.cells[pair]) {
-      std::vector<ExplainedSide> of_side;
+      std::vector<content::ExplainedSide> of_side;
       for (const std::size_t capture : cell) {
         OpenedCaptures opened(run);
         if (auto done = opened.open(inputs[capture], input_options, run); !done) return done;
-        auto side = explained_side(opened.query(0), comparison.headline, wanted);
+        auto side = content::explained_side(opened.query(0), comparison.headline, wanted);
         if (opened.cancelled()) return cancelled_error();
         if (side) of_side.push_back(std::move(*side));
         if (!side) why = fmt::format("{}: {}", inputs[capture], side.message());
       }
-      if (of_side.size() == cell.size()) sides.push_back(mean_side(of_side));
+      if (of_side.size() == cell.size()) sides.push_back(content::mean_side(of_side));
     }
     if (sides.size() < comparison.configurations.size()) {
       parts.unexplained.push_back(why);
       continue;
     }
     for (std::size_t g = 1; g < sides.size(); ++g) {
-      Explained explained = explain_sides(sides.front(), sides[g], comparison.headline, wanted);
-      const std::string of = comparison.pairs.names.size() > 1 ? ", " + pair_title(comparison, pair) : "";
+      content::Explained explained = content::explain_sides(sides.front(), sides[g], comparison.headline, wanted);
+      const std::string of = comparison.pairs.names.size() > 1 ? ", " + content::pair_title(comparison, pair) : "";
       const auto title = [&](std::size_t side) {
         const std::vector<std::size_t>& cell = comparison.pairs.cells[pair][side];
         if (cell.size() == 1 && comparison.pairs.by.empty()) return file_name(inputs[cell.front()]);
-        return side_title(comparison, side) + of;
+        return content::side_title(comparison, side) + of;
       };
       explained.base_title = title(0);
       explained.other_title = title(g);
@@ -234,105 +235,130 @@ Result<void> CompareCommand::explain_pairs(ComparisonParts& parts, const Command
 }
 
 // With the timelines of the first captures of the base and of the other.
-Result<std::string> CompareCommand::page(const ComparisonParts& parts, const CommandRun& run) const {
+Result<std::string> CompareCommand::page(const content::ComparisonParts& parts, const terminal::CommandRun& run) const {
   OpenedCaptures opened(run);
-  std::vector<ReportSection> timelines;
-  const CapturePairs& pairs = parts.comparison.pairs;
+  std::vector<exporting::ReportSection> timelines;
+  const analysis::CapturePairs& pairs = parts.comparison.pairs;
   for (std::size_t side = 0; side < 2; ++side) {
     const std::string& path = inputs[pairs.cells[pairs.shared().front()][side].front()];
     TRY(opened.open(path, input_options, run));
-    timelines.push_back(capture_timeline(opened.query(side), (side == 0 ? "A, " : "B, ") + opened.title(side)));
+    timelines.push_back(output::capture_timeline(opened.query(side), (side == 0 ? "A, " : "B, ") + opened.title(side)));
     if (opened.cancelled()) return cancelled_error();
   }
-  return html_report(comparison_report(parts, timelines));
+  return exporting::html_report(output::comparison_report(parts, timelines));
 }
 
-void write_explained_alone(std::ostream& out, const std::vector<Explained>& all, const std::string& format,
+void write_explained_alone(std::ostream& out, const std::vector<content::Explained>& all, const std::string& format,
                            std::size_t rows) {
-  const bool is_json = format == "json";
-  if (is_json && all.size() > 1) out << "{\"explained\": [\n";
-  for (const Explained& each : all) {
-    const bool first = &each == &all.front();
-    if (!first) out << (is_json ? ",\n" : "\n");
-    if (is_json) {
-      write_explained_json(out, each, rows);
-    } else if (format == "markdown") {
-      write_explained_markdown(out, each, rows);
-    } else {
-      write_explained_text(out, each, rows);
+  JsonWriter json(JsonLayout::sections);
+  if (all.size() > 1) json.begin_object().key("explained").begin_array();
+  for (const content::Explained& each : all) {
+    if (format == "json") {
+      content::add_explained(json, each, rows);
+      continue;
     }
+    if (&each != &all.front()) out << '\n';
+    format == "markdown" ? content::write_explained_markdown(out, each, rows)
+                         : content::write_explained_text(out, each, rows);
   }
-  if (is_json && all.size() > 1) out << "]}\n";
+  if (format == "json") out << json.done() << '\n';
 }
 
-int CompareCommand::print(const ComparisonParts& parts, const CommandRun& run) const {
+int CompareCommand::print(const content::ComparisonParts& parts, const terminal::CommandRun& run) const {
   const std::string written = run.json ? "json" : format;
   const bool is_page = written == "html";
   const Result<std::string> html = is_page ? page(parts, run) : std::string();
   if (!html) return run.fail(html.message());
-  const std::string path = output_file.empty() ? std::string(kStandardOutput) : output_file;
-  const auto output = OutputFile::open(path, is_data(format) || is_page ? run.data_out() : run.streams.out);
-  if (!output) return run.fail(output.message());
-  std::ostream& out = (*output)->stream();
-  if (is_page) {
-    out << *html;
-  } else if (explain) {
-    if (written != "json")
-      for (const CheckedResults& each : parts.results) out << results_text(parts.comparison, each) << '\n';
-    write_explained_alone(out, parts.explained, written, parts.most_rows);
-  } else if (written == "json") {
-    write_comparison_json(out, parts);
-  } else if (written == "markdown") {
-    write_comparison_markdown(out, parts);
-  } else {
-    write_comparison_text(out, parts);
-  }
-  const Result<void> finished = (*output)->finish();
-  return finished ? kExitDone : run.fail(finished.message());
+  return terminal::write_answer(output_file, listing::is_data(format) || is_page, run, [&](std::ostream& out) {
+    if (is_page) {
+      out << *html;
+    } else if (explain) {
+      if (written != "json")
+        for (const content::CheckedResults& each : parts.results)
+          out << content::results_text(parts.comparison, each) << '\n';
+      write_explained_alone(out, parts.explained, written, parts.most_rows);
+    } else if (written == "json") {
+      content::write_comparison_json(out, parts);
+    } else if (written == "markdown") {
+      content::write_comparison_markdown(out, parts);
+    } else {
+      content::write_comparison_text(out, parts);
+    }
+  });
 }
 
-int CompareCommand::print_divergence(const CommandRun& run) const {
+int CompareCommand::print_divergence(const terminal::CommandRun& run) const {
   if (inputs.size() != 2)
     return run.fail_usage("compare", "--divergence is of two sessions: name one capture of each side");
   OpenedCaptures opened(run);
   for (const std::size_t side : {swap ? 1U : 0U, swap ? 0U : 1U})
     if (auto done = opened.open(inputs[side], input_options, run); !done) return run.fail(done.message());
-  const auto found = find_divergence(opened.query(0), opened.query(1));
+  const auto found = analysis::find_divergence(opened.query(0), opened.query(1));
   if (!found) return run.fail(found.message());
-  const auto output = OutputFile::open(output_file.empty() ? std::string(kStandardOutput) : output_file,
-                                       is_data(format) ? run.data_out() : run.streams.out);
-  if (!output) return run.fail(output.message());
-  std::ostream& out = (*output)->stream();
-  run.json || format == "json" ? write_divergence_json(out, *found) : write_divergence_text(out, *found, rows(run));
-  const Result<void> finished = (*output)->finish();
-  return finished ? kExitDone : run.fail(finished.message());
+  return terminal::write_answer(output_file, listing::is_data(format), run, [&](std::ostream& out) {
+    run.json || format == "json" ? content::write_divergence_json(out, *found)
+                                 : content::write_divergence_text(out, *found, rows(run));
+  });
+}
+
+// Both trees laid over each other, as a table or folded.
+int CompareCommand::print_flame(const terminal::CommandRun& run) const {
+  if (inputs.size() != 2 || by.size() > 1)
+    return run.fail_usage("compare", "--flame is of two sessions, by one kind of tree: A B --flame --by layer");
+  if (format == "markdown" || format == "html")
+    return run.fail_usage("compare", "--format of --flame is text, json or folded");
+  OpenedCaptures opened(run);
+  for (const std::size_t side : {swap ? 1U : 0U, swap ? 0U : 1U})
+    if (auto done = opened.open(inputs[side], input_options, run); !done) return run.fail(done.message());
+  const auto found = content::tree_difference(opened.query(0), opened.query(1), by.empty() ? "" : by.front());
+  if (!found) return run.fail(found.message());
+  const bool is_folded = format == "folded" && !run.json, is_json = format == "json" || run.json;
+  listing::Listing listing = content::difference_listing(**found);
+  const std::size_t cells = rows(run) * listing.columns.size();
+  if (cells > 0 && cells < listing.rows.cells.size()) {
+    listing.rows.cells.resize(cells);
+    listing.targets.resize(rows(run));
+  }
+  const int status = terminal::write_answer(output_file, is_folded || is_json, run, [&](std::ostream& out) {
+    if (is_folded) {
+      out << content::folded_difference(**found);
+      return;
+    }
+    const auto output = listing::make_query_output(is_json ? "json" : "table", out, run.streams.out_is_terminal);
+    listing::print_listing(listing, *output);
+    output->finish();
+  });
+  if (!is_folded) run.inform("accelscope: " + listing.note);
+  return status;
 }
 
 // What --by may name here, all that are told where it is not given; nothing: what is wrong has been said.
-Result<std::vector<ExplainedBy>> CompareCommand::explained_by() const {
-  std::vector<ExplainedBy> chosen;
+Result<std::vector<content::ExplainedBy>> CompareCommand::explained_by() const {
+  std::vector<content::ExplainedBy> chosen;
   for (const std::string& text : by) {
     const auto names = names_of_list(text);
     if (!names) return Error{"--by: " + names.message()};
     for (const std::string& name : *names) {
-      const auto* const found = std::find_if(std::begin(kExplainedBy), std::end(kExplainedBy),
-                                             [&](const ExplainedBy& each) { return each.name == name; });
-      if (found == std::end(kExplainedBy))
+      const auto* const found = std::find_if(std::begin(content::kExplainedBy), std::end(content::kExplainedBy),
+                                             [&](const content::ExplainedBy& each) { return each.name == name; });
+      if (found == std::end(content::kExplainedBy))
         return Error{"--by " + name + ": with --explain it takes line, wait, resource or name"};
       chosen.push_back(*found);
     }
   }
-  if (chosen.empty()) chosen.assign(std::begin(kExplainedBy), std::end(kExplainedBy) - 1);
+  if (chosen.empty()) chosen.assign(std::begin(content::kExplainedBy), std::end(content::kExplainedBy) - 1);
   return chosen;
 }
 
-int CompareCommand::run(const CommandRun& run) const {
+int CompareCommand::run(const terminal::CommandRun& run) const {
   if (inputs.size() < 2) return run.fail_usage("compare", "name two sessions or more: BASE OTHER...");
   if (!output_file.empty())
-    if (auto may = may_write(output_file, force, inputs); !may) return run.fail(may.message());
+    if (auto may = output::may_write(output_file, force, inputs); !may) return run.fail(may.message());
   if (format == "html" && (divergence || explain))
     return run.fail_usage("compare", "--format html holds what --explain tells; --divergence is text or json");
   if (divergence) return print_divergence(run);
+  if (flame) return print_flame(run);
+  if (format == "folded") return run.fail_usage("compare", "--format folded is of --flame");
   if (explain) {
     if (const auto named = explained_by(); !named) return run.fail_usage("compare", named.message());
   }
@@ -340,69 +366,69 @@ int CompareCommand::run(const CommandRun& run) const {
   if (!held) return run.fail_usage("compare", held.message());
   const auto wanted = kinds();
   if (!wanted) return run.fail_usage("compare", wanted.message());
-  ChangeOptions options;
+  analysis::ChangeOptions options;
   if (!noise.empty()) {
     const auto share = percent_of(noise);
     if (!share) return run.fail_usage("compare", "--noise " + share.message());
     options.noise = *share;
   }
-  std::vector<CaptureFigures> captures;
-  std::vector<CaptureLabel> labels;
+  std::vector<analysis::CaptureFigures> captures;
+  std::vector<analysis::CaptureLabel> labels;
   for (const std::string& path : inputs) {
     auto capture = read_capture(path, input_options, *wanted, run);
     if (!capture) return run.fail(capture.message());
     labels.push_back(capture->label);
     captures.push_back(std::move(*capture));
   }
-  auto groups = group_captures(labels, group_by);
+  auto groups = analysis::group_captures(labels, group_by);
   if (!groups) return run.fail_usage("compare", "--group-by " + group_by + ": " + groups.message());
   if (groups->size() < 2)
     return run.fail_usage(
         "compare", fmt::format("all are of one configuration, {}: choose another --group-by", groups->front().name));
   if (swap) std::reverse(groups->begin(), groups->end());
-  auto pairs = pair_captures(labels, *groups, pair_by, group_by);
+  auto pairs = analysis::pair_captures(labels, *groups, pair_by, group_by);
   if (!pairs) return run.fail_usage("compare", pairs.message());
   auto shown = chosen_columns(captures);
   if (!shown) return run.fail_usage("compare", "--columns " + shown.message());
-  Comparison comparison =
-      compare_captures(captures, *groups, std::move(*pairs), {.change = options, .columns = std::move(*shown)});
+  analysis::Comparison comparison = analysis::compare_captures(captures, *groups, std::move(*pairs),
+                                                               {.change = options, .columns = std::move(*shown)});
   if (by.empty()) {
     // Of a kernel's run memory is told where the whole report is asked for.
-    const bool works = comparison.find_metric(kWorkTime) != nullptr && !report && format != "html";
-    std::erase_if(comparison.costs, [&](const ComparedCosts& costs) {
+    const bool works = comparison.find_metric(analysis::kWorkTime) != nullptr && !report && format != "html";
+    std::erase_if(comparison.costs, [&](const analysis::ComparedCosts& costs) {
       const bool no_stacks = costs.kind == "memory_stack" &&
-                             std::none_of(costs.rows.begin(), costs.rows.end(), [](const ComparedCost& row) {
+                             std::none_of(costs.rows.begin(), costs.rows.end(), [](const analysis::ComparedCost& row) {
                                return row.name.find(" < ") != std::string::npos;
                              });
       return costs.rows.empty() || no_stacks || (works && costs.kind.starts_with("memory"));
     });
   }
-  std::vector<ComparisonGate> gates;
+  std::vector<content::ComparisonGate> gates;
   for (const Limit& each : *held) {
-    auto gate = judged_gate(comparison, each.metric, each.above);
+    auto gate = content::judged_gate(comparison, each.metric, each.above);
     if (!gate) return run.fail_usage("compare", gate.message());
     gates.push_back(std::move(*gate));
   }
   const bool figures = std::find(wanted->begin(), wanted->end(), "metric") != wanted->end();
-  ComparisonParts parts{comparison, gates, figures, rows(run), {}, {}, {}};
+  content::ComparisonParts parts{comparison, gates, figures, rows(run), {}, {}, {}};
   if (auto done = check_results(parts, captures, run); !done) return run.fail(done.message());
   if (explains())
     if (auto done = explain_pairs(parts, run); !done) return run.fail(done.message());
   if (explain && parts.explained.empty()) return run.fail(parts.unexplained.empty() ? "" : parts.unexplained.front());
-  if (const int status = print(parts, run); status != kExitDone) return status;
+  if (const int status = print(parts, run); status != terminal::kExitDone) return status;
   const auto any = [&](auto is) { return std::any_of(gates.begin(), gates.end(), is); };
-  if (any([](const ComparisonGate& gate) { return gate.failed(); })) return kExitFailed;
-  if (any([](const ComparisonGate& gate) { return !gate.is_known(); })) {
+  if (any([](const content::ComparisonGate& gate) { return gate.failed(); })) return terminal::kExitFailed;
+  if (any([](const content::ComparisonGate& gate) { return !gate.is_known(); })) {
     return run.fail_usage("compare",
                           "--fail-above cannot be judged without knowing noise: give several captures of a "
                           "configuration, or state their deviation, such as --noise 1%");
   }
-  return kExitDone;
+  return terminal::kExitDone;
 }
 
 }  // namespace
 
-CommandAction declare_compare(command_line::OptionSet& options) {
+terminal::CommandAction declare_compare(command_line::OptionSet& options) {
   auto command = std::make_shared<CompareCommand>();
   options.add_option("FILE", command->inputs,
                      "Sessions or profiles; the side of the first, A, is what the others are set against");
@@ -428,8 +454,9 @@ CommandAction declare_compare(command_line::OptionSet& options) {
                    "the difference is made of, method, noise and versions");
   options
       .add_option("--format", command->format,
-                  "text, markdown for a pull request, html (one page that needs nothing else), or json")
-      .one_of({"text", "markdown", "html", "json"});
+                  "text, markdown for a pull request, html (one page that needs nothing else), json, or of --flame "
+                  "folded (PATH A B, for other tools)")
+      .one_of({"text", "markdown", "html", "json", "folded"});
   options.add_option("-o,--output-file", command->output_file, "File to write, - for the standard output");
   options
       .add_option("--fail-above", command->fail_above,
@@ -448,12 +475,12 @@ CommandAction declare_compare(command_line::OptionSet& options) {
       "--explain", command->explain,
       "Instead: what the difference of the totals is made of, along both critical paths, of each pair; --by "
       "line, wait, resource, name. The terms add up exactly");
+  options.add_flag("--flame", command->flame,
+                   "Instead: the differential flame graph of two sessions as a table, by the size of the difference; "
+                   "--by layer, stack or another kind of tree that both have");
   options.add_flag("--force", command->force, "Replace existing output");
-  options
-      .add_option("--nki-source-root,--framework-source-root", command->input_options.source_roots,
-                  "Folder in which named source files are looked for")
-      .repeats();
-  return [command](const CommandRun& run) { return command->run(run); };
+  terminal::declare_source_roots(options, command->input_options);
+  return [command](const terminal::CommandRun& run) { return command->run(run); };
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::commands

@@ -14,8 +14,8 @@
 
 #include "app/content/advice_words.h"
 #include "app/content/figure_text.h"
-#include "app/export/output_file.h"
-#include "app/export/session_export.h"
+#include "app/output/output_file.h"
+#include "app/output/session_export.h"
 #include "app/persist/persist.h"
 #include "app/system/system_files.h"
 #include "app/terminal/session_input.h"
@@ -24,15 +24,15 @@
 #include "core/analysis/time/track_devices.h"
 #include "core/base/checksum.h"
 #include "core/base/format.h"
+#include "core/base/json.h"
 #include "core/export/formats/formats.h"
 #include "core/export/neuron/neuron_json.h"
 #include "core/listing/base/write.h"
 #include "core/listing/listings.h"
-#include "core/model/unit.h"
 #include "core/scan/event_mask.h"
 #include "core/search/filter_mask.h"
 
-namespace accelscope::app {
+namespace accelscope::app::commands {
 namespace {
 
 // The vendor names a compiled graph by a hash. Where its file states one it is kept; else the contents are hashed.
@@ -42,21 +42,18 @@ std::string summary_key(const Snapshot& snapshot) {
     if (!value.empty()) return fmt::format("n_{}", value);
   }
   std::string text = fmt::format("{} {} {}", snapshot.event_count, snapshot.begin_ns, snapshot.end_ns);
-  for (const MetaEntry& entry : snapshot.meta) text += fmt::format("\n{}={}", entry.key, entry.value);
+  for (const MetaEntry& entry : snapshot.meta) {
+    if (entry.key != kWrittenByFact) text += fmt::format("\n{}={}", entry.key, entry.value);
+  }
   for (const Metric& metric : snapshot.metrics)
     text += fmt::format("\n{}={}{}", metric.name, metric.value, metric.text);
   return "n_" + sha256_hex(text).substr(0, 40);
 }
 
-std::string vendor_json(const SessionMetric& metric) {
-  if (metric.vendor) return json_number(*metric.vendor);
-  return json_quote(metric.vendor_text);
-}
-
-void add_metric_row(TextTable& table, const SessionMetric& metric, bool filtered) {
+void add_metric_row(listing::TextTable& table, const analysis::SessionMetric& metric, bool filtered) {
   const std::string vendor = metric.vendor ? format_value(*metric.vendor, metric.unit) : metric.vendor_text;
   const std::string ours = metric.value ? format_value(*metric.value, metric.unit) : "";
-  std::string difference = difference_text(metric) + (is_flagged(metric) ? " !" : "");
+  std::string difference = content::difference_text(metric) + (analysis::is_flagged(metric) ? " !" : "");
   if (filtered && metric.unfiltered) difference += "not filtered";
   table.row({metric.name, vendor, ours, difference});
 }
@@ -64,12 +61,12 @@ void add_metric_row(TextTable& table, const SessionMetric& metric, bool filtered
 // The figures of one device, or of the session.
 struct Block {
   std::string device;
-  std::vector<const SessionMetric*> metrics;
+  std::vector<const analysis::SessionMetric*> metrics;
 };
 
 std::vector<Block> blocks_of(const PrintedSummary& summary) {
   std::vector<Block> blocks;
-  for (const SessionMetric& metric : summary.metrics) {
+  for (const analysis::SessionMetric& metric : summary.metrics) {
     if (blocks.empty() || blocks.back().device != metric.device) blocks.push_back({metric.device, {}});
     blocks.back().metrics.push_back(&metric);
   }
@@ -80,7 +77,7 @@ bool is_graph(const std::string& device) { return device.size() == 42 && device.
 
 bool is_part_block(const Block& block, const std::vector<Block>& blocks) {
   return std::any_of(blocks.begin(), blocks.end(), [&](const Block& other) {
-    const std::vector<std::string> parts = parts_of_device(other.device);
+    const std::vector<std::string> parts = analysis::parts_of_device(other.device);
     return std::find(parts.begin(), parts.end(), block.device) != parts.end();
   });
 }
@@ -95,37 +92,33 @@ std::string key_of(const PrintedSummary& summary, const Block& block, const std:
   return "n_" + sha256_hex(summary.key + " " + block.device).substr(0, 40);
 }
 
-void write_json_block(std::ostream& out, const PrintedSummary& summary, const Block& block, const Block* of_session) {
-  for (const SessionMetric* metric : block.metrics) {
-    const bool stated = metric->vendor || !metric->vendor_text.empty();
-    out << "\n  " << json_quote(metric->name) << ": " << (stated ? vendor_json(*metric) : json_number(*metric->value))
-        << ',';
+void add_json_block(JsonWriter& json, const PrintedSummary& summary, const Block& block, const Block* of_session) {
+  for (const analysis::SessionMetric* metric : block.metrics) {
+    const bool text = !metric->vendor && !metric->vendor_text.empty();
+    json.add(metric->name, text ? JsonValue(metric->vendor_text) : metric->vendor ? metric->vendor : metric->value);
   }
-  out << "\n  \"accelscope\": {\n    \"device\": " << json_quote(is_graph(block.device) ? "" : block.device);
-  out << ",\n    \"duration_ns\": " << summary.duration_ns;
-  out << ",\n    \"verdict\": " << json_quote(summary.verdict);
-  if (!summary.filter.empty()) out << ",\n    \"filter\": " << json_quote(summary.filter);
+  json.key("accelscope").begin_object("device", is_graph(block.device) ? "" : block.device);
+  json.add("duration_ns", summary.duration_ns, "verdict", summary.verdict).add_text("filter", summary.filter);
   for (const Block* part : {of_session, &block}) {
     if (part == nullptr) continue;
-    for (const SessionMetric* metric : part->metrics) {
-      if (metric->value) out << ",\n    " << json_quote(metric->name) << ": " << json_number(*metric->value);
-    }
+    for (const analysis::SessionMetric* metric : part->metrics)
+      if (metric->value) json.add(metric->name, metric->value);
   }
-  out << "\n  }\n }";
+  json.end();
 }
 
-void add_verdict(TextTable& table, const Block& block) {
-  std::array<std::size_t, kMetricChecks> counts{};
+void add_verdict(listing::TextTable& table, const Block& block) {
+  std::array<std::size_t, analysis::kMetricChecks> counts{};
   std::size_t close = 0;
   std::size_t flagged = 0;
-  for (const SessionMetric* metric : block.metrics) {
-    ++counts[static_cast<std::size_t>(check(*metric))];
-    const auto difference = relative_difference(*metric);
-    close += difference && std::abs(*difference) <= kExactMargin ? 1 : 0;
-    flagged += is_flagged(*metric) ? 1 : 0;
+  for (const analysis::SessionMetric* metric : block.metrics) {
+    ++counts[static_cast<std::size_t>(analysis::check(*metric))];
+    const auto difference = analysis::relative_difference(*metric);
+    close += difference && std::abs(*difference) <= analysis::kExactMargin ? 1 : 0;
+    flagged += analysis::is_flagged(*metric) ? 1 : 0;
   }
-  const std::size_t agree = counts[static_cast<std::size_t>(MetricCheck::agrees)];
-  const std::size_t differ = counts[static_cast<std::size_t>(MetricCheck::differs)];
+  const std::size_t agree = counts[static_cast<std::size_t>(analysis::MetricCheck::agrees)];
+  const std::size_t differ = counts[static_cast<std::size_t>(analysis::MetricCheck::differs)];
   if (agree + differ == 0) return;
   table.line(
       fmt::format("  of {} figures that both state, {} agree within 0.1 %, {} more within their margin, {} differ; {} "
@@ -134,11 +127,11 @@ void add_verdict(TextTable& table, const Block& block) {
                   agree + differ, close, agree - std::min(agree, close), differ, flagged));
 }
 
-void add_block(TextTable& table, const Block& block, bool filtered) {
+void add_block(listing::TextTable& table, const Block& block, bool filtered) {
   table.line("");
   table.row({block.device.empty() ? "session" : block.device, "the file states", "we compute", "difference"});
   std::string_view group;
-  for (const SessionMetric* metric : block.metrics) {
+  for (const analysis::SessionMetric* metric : block.metrics) {
     if (metric->group != group) table.line(metric->group);
     group = metric->group;
     add_metric_row(table, *metric, filtered);
@@ -148,7 +141,8 @@ void add_block(TextTable& table, const Block& block, bool filtered) {
 
 }  // namespace
 
-Result<PrintedSummary> printed_summary(const Store& store, const std::string& title, const SessionFilter& filter) {
+Result<PrintedSummary> printed_summary(const Store& store, const std::string& title,
+                                       const terminal::SessionFilter& filter) {
   const TimeRange range = filter.filter.range.value_or(TimeRange{});
   WorkerPool pool;
   TaskControl control;
@@ -157,28 +151,30 @@ Result<PrintedSummary> printed_summary(const Store& store, const std::string& ti
   QueryContext query{store, snapshot, pool, control};
   const bool chosen = filter.filter.needs_mask();  // a range alone is met without looking at single events
   if (!chosen) {
-    auto verdict = TRY(verdict_text(query, range));
+    auto verdict = TRY(content::verdict_text(query, range));
     summary.verdict = std::move(verdict);
   } else {
     query.mask = filter.mask;
     summary.filter = filter.text();
   }
-  auto metrics = TRY(session_metrics(query, range));
+  auto metrics = TRY(analysis::session_metrics(query, range));
   summary.title = title;
   summary.key = summary_key(*snapshot);
   summary.metrics = std::move(metrics);
-  for (const TableCount& count : table_counts(*snapshot, filter.mask.get())) {
+  for (const output::TableCount& count : output::table_counts(*snapshot, filter.mask.get())) {
     if (count.events > 0) summary.event_counts.emplace_back(count.name, count.events);
     summary.event_count += count.events;
   }
   if (!filter.mask) summary.event_count = count_passing(*snapshot, nullptr);
   const std::int64_t begin_ns = std::max(range.begin_ns, snapshot->begin_ns);
   summary.duration_ns = std::max<std::int64_t>(0, std::min(range.end_ns, snapshot->end_ns) - begin_ns);
+  summary.extent = output::extent_text(*snapshot, summary.event_count, summary.duration_ns);
   return summary;
 }
 
 void write_summary_json(std::ostream& out, const std::vector<PrintedSummary>& summaries) {
-  const char* separator = "{";
+  JsonWriter json(JsonLayout::sections);
+  json.begin_object();
   for (const PrintedSummary& summary : summaries) {
     std::vector<Block> blocks = blocks_of(summary);
     Block session;
@@ -189,21 +185,22 @@ void write_summary_json(std::ostream& out, const std::vector<PrintedSummary>& su
     const bool alone = blocks.empty();  // a session without devices is a block itself
     if (alone) blocks.push_back(session);
     for (const Block& block : blocks) {
-      out << separator << json_quote(key_of(summary, block, blocks)) << ": {";
-      write_json_block(out, summary, block, alone ? nullptr : &session);
-      separator = ",\n ";
+      json.key(key_of(summary, block, blocks)).begin_object();
+      add_json_block(json, summary, block, alone ? nullptr : &session);
+      json.end();
     }
   }
-  out << (summaries.empty() ? "{}\n" : "}\n");
+  out << json.done() << '\n';
 }
 
 void write_summary_text(std::ostream& out, const std::vector<PrintedSummary>& summaries) {
   for (const PrintedSummary& summary : summaries) {
     out << fmt::format("{}  {}\n", summary.title, summary.key);
-    out << fmt::format("  {} events over {}\n", format_count(summary.event_count),
-                       format_duration(static_cast<double>(summary.duration_ns)));
+    out << fmt::format("  {}\n", summary.extent);
     out << fmt::format("  {}\n", summary.filter.empty() ? summary.verdict : summary.filter);
-    TextTable table({CellAlign::left, CellAlign::right, CellAlign::right, CellAlign::left}, "  ");
+    listing::TextTable table(
+        {listing::CellAlign::left, listing::CellAlign::right, listing::CellAlign::right, listing::CellAlign::left},
+        "  ");
     for (const auto& [schema, count] : summary.event_counts) table.row({schema, format_count(count)});
     for (const Block& block : blocks_of(summary)) add_block(table, block, !summary.filter.empty());
     table.print(out);
@@ -236,7 +233,7 @@ constexpr std::array kBundledExports = {
     BundledExport{"rearranged-csv", "device_rearranged_timestamps", ".csv"},
 };
 
-class TextOutput final : public ExportOutput {
+class TextOutput final : public exporting::ExportOutput {
  public:
   Result<void> begin_file(const std::string&) override { return {}; }
   Result<void> write(std::string_view bytes) override {
@@ -248,7 +245,7 @@ class TextOutput final : public ExportOutput {
 
 class Bundle {
  public:
-  Bundle(const OpenedSession& session, const SessionFilter& filter, std::ostream& out)
+  Bundle(const workspace::OpenedSession& session, const terminal::SessionFilter& filter, std::ostream& out)
       : session_(session), filter_(filter), tar_(out), now_(std::chrono::system_clock::now()) {
     stamp_ = fmt::format("{:%Y_%m_%d_%H_%M_%S}", fmt::gmtime(std::chrono::system_clock::to_time_t(now_)));
   }
@@ -279,24 +276,24 @@ class Bundle {
     tar_.add(files_.back(), content, std::chrono::duration_cast<std::chrono::seconds>(now_.time_since_epoch()).count());
   }
   Result<void> add_table(const BundledTable& table, const QueryContext& query) {
-    const auto listing = find_listing(table.listing)->make(query, {filter_.filter, {}, {}, {}});
+    const auto listing = listing::find_listing(table.listing)->make(query, {filter_.filter, {}, {}, {}});
     if (!listing) return listing.error();
     if (listing->rows.row_count() == 0) {
       left_out_.push_back(fmt::format("{}{}: the session has nothing for it", table.name, table.suffix));
       return {};
     }
     std::ostringstream text;
-    const auto output = make_query_output(table.format, text);
-    print_listing(*listing, *output);
+    const auto output = listing::make_query_output(table.format, text);
+    listing::print_listing(*listing, *output);
     output->finish();
     add(table.name, table.suffix, text.str());
     return {};
   }
   Result<void> add_export(const BundledExport& each, const QueryContext& query) {
-    ExportRequest what{query};
+    exporting::ExportRequest what{query};
     what.range = filter_.filter.range.value_or(TimeRange{});
     TextOutput output;
-    const auto report = find_export_format(each.format)->write(what, output);
+    const auto report = exporting::find_export_format(each.format)->write(what, output);
     if (!report) {
       left_out_.push_back(fmt::format("{}{}: {}", each.name, each.suffix, report.message()));
       return {};
@@ -307,9 +304,9 @@ class Bundle {
     return {};
   }
 
-  const OpenedSession& session_;
-  const SessionFilter& filter_;
-  TarFile tar_;
+  const workspace::OpenedSession& session_;
+  const terminal::SessionFilter& filter_;
+  output::TarFile tar_;
   std::chrono::system_clock::time_point now_;
   std::string stamp_;
   std::vector<std::string> files_;
@@ -318,16 +315,16 @@ class Bundle {
 
 }  // namespace
 
-int view_bundle(const BundleRequest& request, const CommandRun& run) {
-  if (auto may = may_write(request.bundle, request.force, request.inputs); !may) return run.fail(may.message());
-  if (request.bundle == kStandardOutput && run.streams.out_is_terminal) {
+int view_bundle(const BundleRequest& request, const terminal::CommandRun& run) {
+  if (auto may = output::may_write(request.bundle, request.force, request.inputs); !may) return run.fail(may.message());
+  if (request.bundle == output::kStandardOutput && run.streams.out_is_terminal) {
     return run.fail("-: an archive is no text for a terminal; pipe it on, or name a file");
   }
-  const auto session = open_input(request.inputs, request.input_options, run);
+  const auto session = terminal::open_input(request.inputs, request.input_options, run);
   if (!session) return run.fail(session.message());
-  const auto filter = make_filter(request.filter, *session->store);
+  const auto filter = terminal::make_filter(request.filter, *session->store, &run);
   if (!filter) return run.fail(fmt::format("{}: {}", request.inputs.front(), filter.message()));
-  const auto output = OutputFile::open(request.bundle, run.data_out());
+  const auto output = output::OutputFile::open(request.bundle, run.data_out());
   if (!output) return run.fail(output.message());
   Bundle bundle(*session, *filter, (*output)->stream());
   if (Result<void> done = bundle.write(); !done) {
@@ -337,29 +334,30 @@ int view_bundle(const BundleRequest& request, const CommandRun& run) {
   for (const std::string& why : bundle.left_out())
     run.inform(fmt::format("accelscope: {}: left out: {}", request.bundle, why));
   run.inform(fmt::format("{}: {}", request.bundle, fmt::join(bundle.files(), ", ")));
-  return kExitDone;
+  return terminal::kExitDone;
 }
 
 namespace {
 
 // Of the roofline in a report, as the viewer keeps them.
-PeakEdits entered_peaks(const CommandRun& run) {
-  PeakBook book(peak_book_file(state_directory(process_environment())));
+analysis::PeakEdits entered_peaks(const terminal::CommandRun& run) {
+  persist::PeakBook book(persist::peak_book_file(system::state_directory(system::process_environment())));
   if (const auto loaded = book.load(); !loaded) run.inform("accelscope: " + loaded.message());
   return book.edits();
 }
 
-Result<ExportReport> export_with_progress(const ExportViewRequest& request, const SessionFilter& filter,
-                                          const OpenedSession& session, const std::string& path,
-                                          const CommandRun& run) {
-  ExportReport report;
+Result<exporting::ExportReport> export_with_progress(const ExportViewRequest& request,
+                                                     const terminal::SessionFilter& filter,
+                                                     const workspace::OpenedSession& session, const std::string& path,
+                                                     const terminal::CommandRun& run) {
+  exporting::ExportReport report;
   const std::string title = "Writing " + path;
-  const Result<void> done = with_progress(title, run, [&](JobControl& control) -> Result<void> {
-    control.set_unit(JobUnit::events);
+  const Result<void> done = terminal::with_progress(title, run, [&](session::JobControl& control) -> Result<void> {
+    control.set_unit(session::JobUnit::events);
     WorkerPool pool;
     TaskControl task;
     const Store& store = *session.store;
-    ExportRequest what{{store, store.snapshot(), pool, task}};
+    exporting::ExportRequest what{{store, store.snapshot(), pool, task}};
     what.query.mask = filter.mask;
     what.range = filter.filter.range.value_or(TimeRange{});
     what.title = session.title;
@@ -369,8 +367,8 @@ Result<ExportReport> export_with_progress(const ExportViewRequest& request, cons
     what.progress = [&](std::uint64_t written, std::uint64_t total) {
       if (!control.report(written, total)) task.cancel();
     };
-    auto written = write_export(*request.format, what, path,
-                                request.format->name == "markdown" ? run.streams.out : run.data_out());
+    auto written = output::write_export(*request.format, what, path,
+                                        request.format->name == "markdown" ? run.streams.out : run.data_out());
     if (!written) return control.cancelled() ? Error{title + ": cancelled"} : written.error();
     report = std::move(*written);
     return {};
@@ -381,17 +379,17 @@ Result<ExportReport> export_with_progress(const ExportViewRequest& request, cons
 
 }  // namespace
 
-int view_export(const ExportViewRequest& request, const CommandRun& run) {
-  const ExportFormat& format = *request.format;
+int view_export(const ExportViewRequest& request, const terminal::CommandRun& run) {
+  const exporting::ExportFormat& format = *request.format;
   const std::string path =
-      request.output_file.empty() ? default_export(request.inputs.front(), format) : request.output_file;
-  if (path == kStandardOutput && format.binary && run.streams.out_is_terminal) {
+      request.output_file.empty() ? output::default_export(request.inputs.front(), format) : request.output_file;
+  if (path == output::kStandardOutput && format.binary && run.streams.out_is_terminal) {
     return run.fail("-: this is no text for a terminal; pipe it on, or name a file");
   }
-  if (auto may = may_export(format, path, request.force, request.inputs); !may) return run.fail(may.message());
-  const auto session = open_input(request.inputs, request.input_options, run);
+  if (auto may = output::may_export(format, path, request.force, request.inputs); !may) return run.fail(may.message());
+  const auto session = terminal::open_input(request.inputs, request.input_options, run);
   if (!session) return run.fail(session.message());
-  const auto filter = make_filter(request.filter, *session->store);
+  const auto filter = terminal::make_filter(request.filter, *session->store, &run);
   if (!filter) return run.fail(fmt::format("{}: {}", request.inputs.front(), filter.message()));
   if (request.filter.has_events()) {
     run.inform(fmt::format("accelscope: {}: {}", request.inputs.front(), filter->text()));
@@ -399,17 +397,14 @@ int view_export(const ExportViewRequest& request, const CommandRun& run) {
   const auto report = export_with_progress(request, *filter, *session, path, run);
   if (!report) return run.fail(report.message());
   for (const std::string& loss : report->losses) run.inform(fmt::format("accelscope: {}: {}", path, loss));
-  if (path == kStandardOutput) return kExitDone;
+  if (path == output::kStandardOutput) return terminal::kExitDone;
   if (run.json) {
-    std::string losses;
-    for (const std::string& loss : report->losses) losses += (losses.empty() ? "" : ", ") + json_quote(loss);
-    run.streams.out << fmt::format("{{\"output\": {}, \"rows\": {}, \"bytes\": {}, \"left_out\": [{}]}}\n",
-                                   json_quote(path), report->rows, report->bytes, losses);
+    run.streams.out << json_line("output", path, "rows", report->rows, "bytes", report->bytes, "left_out",
+                                 report->losses);
   } else {
-    run.inform(fmt::format("{}: {} events, {}", path, format_count(report->rows),
-                           format_bytes(static_cast<double>(report->bytes))));
+    run.inform(fmt::format("{}: {} events, {}", path, format_count(report->rows), format_bytes(report->bytes)));
   }
-  return kExitDone;
+  return terminal::kExitDone;
 }
 
 namespace {
@@ -427,41 +422,41 @@ std::string name_of_part(const capture::sources::InputPart& part) {
     std::replace(rest.begin(), rest.end(), '/', '_');
     return name + rest + ".json";
   }
-  return title_of_path(part.path) + ".json";
+  return workspace::title_of_path(part.file.path) + ".json";
 }
 
-Result<void> view_one(const JsonViewRequest& request, const std::string& input, const std::string& output_path,
-                      const CommandRun& run) {
-  if (auto may = may_write(output_path, request.force, {input}); !may) return may;
-  const auto session = TRY(open_input({input}, request.input_options, run));
+Result<void> view_one(const JsonViewRequest& request, const std::string& input,
+                      const std::function<Result<workspace::OpenedSession>()>& open, const std::string& output_path,
+                      const terminal::CommandRun& run) {
+  if (auto may = output::may_write(output_path, request.force, {input}); !may) return may;
+  const auto session = TRY(open());
   if (request.memory_tracker) run.inform(fmt::format("{}: {}", input, memory_tracker_note(*session.store->snapshot())));
-  const auto filter = make_filter(request.filter, *session.store);
+  const auto filter = terminal::make_filter(request.filter, *session.store, &run);
   if (!filter) return Error{fmt::format("{}: {}", input, filter.message())};
   if (request.filter.has_events()) run.inform(fmt::format("accelscope: {}: {}", input, filter->text()));
-  if (!neuron::is_neuron_session(*session.store->snapshot())) {
+  if (!exporting::neuron::is_neuron_session(*session.store->snapshot())) {
     return Error{
         fmt::format("{}: the session has no tables of a Neuron profile, which --output-format json writes; write "
                     "chrome or perfetto, "
                     "or a listing with --table NAME --output-format json",
                     input)};
   }
-  const auto output = TRY(OutputFile::open(output_path, run.data_out()));
+  const auto output = TRY(output::OutputFile::open(output_path, run.data_out()));
   const auto report = TRY(write_json_tables(*session.store, *filter, *output, "Writing " + output_path, run));
   if (auto finished = output->finish(); !finished) return finished;
   for (const std::string& loss : report.losses()) run.inform(fmt::format("accelscope: {}: {}", output_path, loss));
-  if (run.json && output_path != kStandardOutput) {
-    run.streams.out << fmt::format("{{\"output\": {}, \"rows\": {}, \"bytes\": {}}}\n", json_quote(output_path),
-                                   report.rows, report.bytes);
-  } else if (output_path != kStandardOutput) {
-    run.inform(fmt::format("{}: {} rows, {}", output_path, format_count(report.rows),
-                           format_bytes(static_cast<double>(report.bytes))));
+  if (run.json && output_path != output::kStandardOutput) {
+    run.streams.out << json_line("output", output_path, "rows", report.rows, "bytes", report.bytes);
+  } else if (output_path != output::kStandardOutput) {
+    run.inform(fmt::format("{}: {} rows, {}", output_path, format_count(report.rows), format_bytes(report.bytes)));
   }
   return {};
 }
 
-int view_folder(const JsonViewRequest& request, const CommandRun& run) {
+int view_folder(const JsonViewRequest& request, const terminal::CommandRun& run) {
   const std::string& folder = request.inputs.front();
-  const auto found = capture::sources::find_input_parts(folder, request.input_options.format);
+  const auto found =
+      capture::sources::find_input_parts(capture::sources::recognise(folder), request.input_options.format);
   if (!found) return run.fail(found.message());
   std::error_code error;
   const bool into_folder = request.output_file.empty() || fs::is_directory(request.output_file, error);
@@ -471,32 +466,35 @@ int view_folder(const JsonViewRequest& request, const CommandRun& run) {
                                       "existing folder",
                                       request.output_file, folder, found->parts.size()));
   }
-  int code = kExitDone;
+  int code = terminal::kExitDone;
   for (const std::string& why : found->unreadable) code = run.fail(why);
   for (const capture::sources::InputPart& part : found->parts) {
     const std::string output =
         into_folder ? (fs::path(request.output_file) / name_of_part(part)).string() : request.output_file;
-    if (auto done = view_one(request, part.path, output, run); !done) code = run.fail(done.message());
+    const auto open = [&] { return terminal::open_recognised(part.file, request.input_options, run); };
+    if (auto done = view_one(request, part.file.path, open, output, run); !done) code = run.fail(done.message());
   }
   return code;
 }
 
 }  // namespace
 
-Result<JsonExportReport> write_json_tables(const Store& store, const SessionFilter& filter, OutputFile& output,
-                                           const std::string& title, const CommandRun& run) {
-  JsonExportReport report;
-  const Result<void> done = with_progress(title, run, [&](JobControl& control) -> Result<void> {
-    control.set_unit(JobUnit::events);
+Result<exporting::JsonExportReport> write_json_tables(const Store& store, const terminal::SessionFilter& filter,
+                                                      output::OutputFile& output, const std::string& title,
+                                                      const terminal::CommandRun& run) {
+  exporting::JsonExportReport report;
+  const Result<void> done = terminal::with_progress(title, run, [&](session::JobControl& control) -> Result<void> {
+    control.set_unit(session::JobUnit::events);
     WorkerPool pool;
     TaskControl task;
-    JsonExport request{{store, store.snapshot(), pool, task}, {}, filter.filter.range.value_or(TimeRange{}), {}};
+    exporting::JsonExport request{
+        {store, store.snapshot(), pool, task}, {}, filter.filter.range.value_or(TimeRange{}), {}};
     request.query.mask = filter.mask;
-    request.forms = neuron::json_forms(*request.query.snapshot);
+    request.forms = exporting::neuron::json_forms(*request.query.snapshot);
     request.progress = [&](std::uint64_t rows, std::uint64_t total) {
       if (!control.report(rows, total)) task.cancel();
     };
-    auto written = export_json(request, [&](std::string_view text) { return output.write(text); });
+    auto written = exporting::export_json(request, [&](std::string_view text) { return output.write(text); });
     if (!written) return control.cancelled() ? Error{title + ": cancelled"} : written.error();
     report = *written;
     return {};
@@ -520,15 +518,16 @@ std::string memory_tracker_note(const Snapshot& snapshot) {
   return fmt::format("the memory tracker shows {} allocations that the file holds", format_count(events));
 }
 
-int view_json(const JsonViewRequest& request, const CommandRun& run) {
+int view_json(const JsonViewRequest& request, const terminal::CommandRun& run) {
   if (request.inputs.size() > 1) {
     return run.fail_usage("view", "--output-format json writes one file; name one input, or a folder of them with -d");
   }
   std::error_code error;
   if (fs::is_directory(request.inputs.front(), error)) return view_folder(request, run);
   const std::string output = request.output_file.empty() ? kDefaultName : request.output_file;
-  const Result<void> done = view_one(request, request.inputs.front(), output, run);
-  return done ? kExitDone : run.fail(done.message());
+  const auto open = [&] { return terminal::open_input({request.inputs.front()}, request.input_options, run); };
+  const Result<void> done = view_one(request, request.inputs.front(), open, output, run);
+  return done ? terminal::kExitDone : run.fail(done.message());
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::commands

@@ -1,78 +1,12 @@
 #include "app/content/axes/axes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 
 #include "core/base/format.h"
-#include "core/model/unit.h"
-#include "render/timeline/ruler.h"
 
-namespace accelscope::app {
-namespace {
-
-struct TimeUnit {
-  double ns;
-  const char* name;
-};
-constexpr std::array kUnits = {TimeUnit{1e9, "s"}, TimeUnit{1e6, "ms"}, TimeUnit{1e3, "µs"}, TimeUnit{1, "ns"}};
-
-const TimeUnit& time_unit_of(double ns) {
-  for (const TimeUnit& unit : kUnits) {
-    if (ns >= unit.ns) return unit;
-  }
-  return kUnits.back();
-}
-
-// Thousands by comma, with so many decimals.
-std::string with_commas(double value, int decimals) {
-  std::array<char, 64> digits{};
-  const int size = std::snprintf(digits.data(), digits.size(), "%.*f", decimals, std::abs(value));
-  std::string text(digits.data(), static_cast<std::size_t>(std::clamp(size, 0, 63)));
-  std::size_t whole = std::min(text.find('.'), text.size());
-  while (whole > 3) {
-    whole -= 3;
-    text.insert(whole, ",");
-  }
-  const bool is_zero = text.find_first_not_of("0.,") == std::string::npos;
-  return value < 0 && !is_zero ? "−" + text : text;
-}
-
-}  // namespace
-
-std::vector<TimeTick> time_ticks(const TimeRange& range, std::size_t most) {
-  std::vector<TimeTick> ticks;
-  if (range.empty() || most == 0) return ticks;
-  const double least = static_cast<double>(range.length_ns()) / static_cast<double>(most);
-  double step = std::pow(10, std::max(0.0, std::floor(std::log10(std::max(least, 1.0)))));
-  for (const double factor : {2.0, 2.5, 2.0}) {  // 1, 2, 5, 10
-    if (step >= least) break;
-    step *= factor;
-  }
-  const auto step_ns = static_cast<std::int64_t>(std::llround(step));
-  const TimeUnit& unit = time_unit_of(step);
-  std::int64_t at = range.begin_ns / step_ns * step_ns;
-  while (at < range.begin_ns) at += step_ns;
-  for (; at <= range.end_ns && ticks.size() <= most; at += step_ns) {
-    ticks.push_back({at, with_commas(static_cast<double>(at) / unit.ns, 0) + " " + unit.name});
-    if (time_between(at, range.end_ns) < step_ns) break;
-  }
-  return ticks;
-}
-
-std::string range_text(double begin_ns, double end_ns) {
-  const double span = std::max(end_ns - begin_ns, 1.0);
-  const TimeUnit& unit = time_unit_of(span);
-  const int most = static_cast<int>(std::lround(std::log10(unit.ns)));  // not below a ns
-  const int wanted = static_cast<int>(std::ceil(-std::log10(span / unit.ns / 1000) - 1e-9));
-  const int decimals = std::clamp(wanted, 0, most);
-  return with_commas(begin_ns / unit.ns, decimals) + " – " + with_commas(end_ns / unit.ns, decimals) + " " + unit.name;
-}
-
+namespace accelscope::app::content {
 namespace {
 
 constexpr double kMuch = 0.3;   // share of the session that must be idle to be folded
@@ -174,39 +108,15 @@ std::vector<TimeRange> bursts_of(const TimeRange& work, const std::vector<TimeRa
 
 namespace {
 
-// Times below a nanosecond have no unit of their own.
-std::string time_text(double value, double step) { return render::ruler_label(value, std::max(step, 1e-3)); }
-
-std::string axis_ratio_text(double value) {
-  return value >= 1e5 || value < 1e-3 ? fmt::format("{:.0e}", value) : fmt::format("{:.4g}", value);
-}
-
 constexpr double kTickSlack = 1e-9;  // of a step or a value: what is lost in rounding
 
 }  // namespace
 
-std::string axis_text(double value, double step, std::string_view unit) {
-  if (unit == "FLOP/B") return axis_ratio_text(value);
-  switch (unit_of(unit)) {
-    case ValueUnit::nanoseconds:
-      return time_text(value, step);
-    case ValueUnit::none:
-    case ValueUnit::other:  // the axis itself is named with it
-      break;
-    case ValueUnit::flop_per_second:
-      return format_scaled(value, "");  // the axis itself is named with the unit
-    default:
-      return format_value(value, unit);
-  }
-  return std::trunc(value) == value && std::abs(value) < 1e9 ? format_signed(static_cast<std::int64_t>(value))
-                                                             : fmt::format("{:.6g}", value);
-}
-
-ValueAxis::ValueAxis(double min, double max, BinScale scale)
+ValueAxis::ValueAxis(double min, double max, analysis::BinScale scale)
     : scale_(scale), min_(min), max_(max > min ? max : min + 1) {}
 
 void ValueAxis::include(double value) noexcept {
-  if (!std::isfinite(value) || (scale_ == BinScale::log && !(value > 0))) return;
+  if (!std::isfinite(value) || (scale_ == analysis::BinScale::log && !(value > 0))) return;
   if (empty()) {
     min_ = max_ = value;
   } else {
@@ -222,25 +132,25 @@ void ValueAxis::widen(double factor) noexcept {
 }
 
 double ValueAxis::place(double value) const noexcept {
-  if (scale_ == BinScale::log && value <= 0) return -1;
+  if (scale_ == analysis::BinScale::log && value <= 0) return -1;
   if (!(max_ > min_)) return 0.5;
-  if (scale_ == BinScale::linear) return (value - min_) / (max_ - min_);
+  if (scale_ == analysis::BinScale::linear) return (value - min_) / (max_ - min_);
   return std::log(value / min_) / std::log(max_ / min_);
 }
 
 double ValueAxis::value(double place) const noexcept {
-  return scale_ == BinScale::linear ? min_ + place * (max_ - min_) : min_ * std::pow(max_ / min_, place);
+  return scale_ == analysis::BinScale::linear ? min_ + place * (max_ - min_) : min_ * std::pow(max_ / min_, place);
 }
 
-std::vector<ValueTick> ValueAxis::even_ticks(std::size_t most, std::string_view unit) const {
+std::vector<ValueTick> ValueAxis::even_ticks(std::size_t most, Unit unit) const {
   std::vector<ValueTick> ticks;
   const double step = round_step((max_ - min_) / static_cast<double>(most));
   for (double i = std::ceil(min_ / step - kTickSlack); i * step <= max_ * (1 + 1e-12); ++i)
-    ticks.push_back({i * step, axis_text(i * step, step, unit)});
+    ticks.push_back({i * step, format_tick(i * step, step, unit)});
   return ticks;
 }
 
-std::vector<ValueTick> ValueAxis::decade_ticks(std::size_t most, std::string_view unit) const {
+std::vector<ValueTick> ValueAxis::decade_ticks(std::size_t most, Unit unit) const {
   std::vector<ValueTick> ticks;
   const double decades = std::log10(max_ / min_), room = static_cast<double>(most);
   const int each = decades * 3 <= room ? 3 : decades * 2 <= room ? 2 : 1;  // labelled ones of a decade
@@ -256,23 +166,23 @@ std::vector<ValueTick> ValueAxis::decade_ticks(std::size_t most, std::string_vie
       const bool labelled = is_labelled(digit, decade);
       if (value < min_ * (1 - kTickSlack) || value > max_ * (1 + kTickSlack) || (!labelled && every > 1)) continue;
       // Far apart, each in the unit of its own size.
-      const std::string text = unit == "ns" ? format_duration(value) : axis_text(value, base, unit);
+      const std::string text = unit == Unit::ns ? format_duration(value) : format_tick(value, base, unit);
       ticks.push_back({value, labelled ? text : std::string()});
     }
   }
   return ticks;
 }
 
-std::vector<ValueTick> ValueAxis::ticks(std::size_t most, std::string_view unit, TickSteps steps) const {
+std::vector<ValueTick> ValueAxis::ticks(std::size_t most, Unit unit, TickSteps steps) const {
   if (empty() || most < 1) return {};
-  if (scale_ == BinScale::linear || !(max_ > min_)) return even_ticks(most, unit);
+  if (scale_ == analysis::BinScale::linear || !(max_ > min_)) return even_ticks(most, unit);
   if (steps == TickSteps::doubling && std::log2(max_ / min_) <= static_cast<double>(most)) {
     std::vector<ValueTick> ticks;
     for (double power = std::ceil(std::log2(min_)); std::exp2(power) <= max_; ++power)
-      ticks.push_back({std::exp2(power), axis_text(std::exp2(power), std::exp2(power), unit)});
+      ticks.push_back({std::exp2(power), format_tick(std::exp2(power), std::exp2(power), unit)});
     return ticks;
   }
   return std::log10(max_ / min_) < 1 ? even_ticks(most, unit) : decade_ticks(most, unit);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

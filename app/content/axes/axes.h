@@ -11,20 +11,7 @@
 #include "core/model/time_range.h"
 #include "render/timeline/ruler.h"
 
-namespace accelscope::app {
-
-// Round figures for a time axis: where its ticks lie and how they are written. The unit follows the step, not the
-// size, so that neighbouring ticks differ in their last digits.
-struct TimeTick {
-  std::int64_t ns = 0;
-  std::string text;  // "1,986 µs"
-};
-
-// At most `most` ticks within the range, 1, 2 or 5 times a power of ten ns apart.
-[[nodiscard]] std::vector<TimeTick> time_ticks(const TimeRange& range, std::size_t most);
-
-// "1,983.435 – 1,989.435 µs": both ends in one unit, with as many decimals as tell a thousandth of the span.
-[[nodiscard]] std::string range_text(double begin_ns, double end_ns);
+namespace accelscope::app::content {
 
 // A time axis on which long idle stretches take a few pixels each. Pure arithmetic; pixels count from the axis's left
 // edge.
@@ -81,8 +68,8 @@ class ValueAxis {
  public:
   ValueAxis() = default;
   // From min to max; on a log scale both must be above 0.
-  ValueAxis(double min, double max, BinScale scale);
-  explicit ValueAxis(BinScale scale) : scale_(scale), min_(1), max_(0) {}
+  ValueAxis(double min, double max, analysis::BinScale scale);
+  explicit ValueAxis(analysis::BinScale scale) : scale_(scale), min_(1), max_(0) {}
 
   // Widens to hold the value; what has no place on it, such as 0 on a log scale, is passed over.
   void include(double value) noexcept;
@@ -96,21 +83,16 @@ class ValueAxis {
   // for what has no place.
   [[nodiscard]] double place(double value) const noexcept;
   [[nodiscard]] double value(double place) const noexcept;
-  // Ascending, about `most` with a label; the unit of times follows the step. Units as in axis_text().
-  [[nodiscard]] std::vector<ValueTick> ticks(std::size_t most, std::string_view unit,
-                                             TickSteps steps = TickSteps::decimal) const;
+  // Ascending, about `most` with a label; the unit of times follows the step. Labels are of format_tick().
+  [[nodiscard]] std::vector<ValueTick> ticks(std::size_t most, Unit unit, TickSteps steps = TickSteps::decimal) const;
   bool operator==(const ValueAxis&) const = default;
 
  private:
-  [[nodiscard]] std::vector<ValueTick> even_ticks(std::size_t most, std::string_view unit) const;
-  [[nodiscard]] std::vector<ValueTick> decade_ticks(std::size_t most, std::string_view unit) const;
+  [[nodiscard]] std::vector<ValueTick> even_ticks(std::size_t most, Unit unit) const;
+  [[nodiscard]] std::vector<ValueTick> decade_ticks(std::size_t most, Unit unit) const;
 
-  BinScale scale_ = BinScale::linear;
+  analysis::BinScale scale_ = analysis::BinScale::linear;
   double min_ = 0, max_ = 1;
 };
 
-// A value for a label: with as many digits as tell `step` apart. Units: "ns", "B", those of rates and intensities
-// ("FLOP/s", "FLOP/B": the head of the axis has them, and labels none), or "" for plain numbers.
-[[nodiscard]] std::string axis_text(double value, double step, std::string_view unit);
-
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

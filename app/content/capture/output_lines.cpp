@@ -5,7 +5,7 @@
 #include "core/base/text.h"
 #include "core/chunk/chunk_view.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
 namespace {
 
@@ -153,4 +153,4 @@ std::string OutputLines::text(std::size_t most_bytes) const {
   return all;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

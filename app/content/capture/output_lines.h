@@ -13,7 +13,7 @@
 #include "core/model/ids.h"
 #include "core/store/store.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
 struct OutputLine {
   std::int64_t ns = 0;
@@ -76,4 +76,4 @@ class OutputLines {
   std::size_t filtered_ = 0;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

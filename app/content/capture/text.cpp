@@ -4,7 +4,7 @@
 
 #include "core/base/format.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
 using capture::client::AgentStatus;
 using capture::client::CapturePhase;
@@ -71,8 +71,8 @@ std::vector<AgentLine> agent_lines(const AgentStatus& agent) {
   if (agent.watchers > 0) add("Watching", format_count(agent.watchers));
   add("Events",
       format_count(agent.events) + "  " + format_count(static_cast<std::uint64_t>(agent.events_per_second)) + "/s");
-  add("Received", format_bytes(static_cast<double>(agent.bytes)) + "  " + format_rate(agent.bytes_per_second));
-  add("Waiting at the agent", format_bytes(static_cast<double>(agent.waiting_bytes)));
+  add("Received", format_bytes(agent.bytes) + "  " + format_rate(agent.bytes_per_second));
+  add("Waiting at the agent", format_bytes(agent.waiting_bytes));
   if (agent.dropped_events > 0) add("Dropped by the agent", format_count(agent.dropped_events), true);
   const std::uint64_t lost_later = agent.lost_events - std::min(agent.lost_events, agent.dropped_events);
   if (lost_later > 0) add("Lost", format_count(lost_later), true);
@@ -83,4 +83,4 @@ std::vector<AgentLine> agent_lines(const AgentStatus& agent) {
   return lines;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -7,7 +7,7 @@
 
 #include "capture/client/capture_session.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
 [[nodiscard]] std::string phase_text(capture::client::CapturePhase phase);  // "recording"
 [[nodiscard]] std::string elapsed_text(double seconds);                     // "0:42", "1:02:03"
@@ -25,4 +25,4 @@ struct AgentLine {
 // All that is known of one agent, the most important first; what is not known is left out.
 [[nodiscard]] std::vector<AgentLine> agent_lines(const capture::client::AgentStatus& agent);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -8,7 +8,7 @@
 #include "core/analysis/comparison/comparison.h"
 #include "core/analysis/comparison/divergence.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
 // What a difference is to the user, for its colour and sign.
 enum class Judgement : std::uint8_t { unknown, same, better, worse, other };
@@ -24,53 +24,56 @@ struct ComparisonVerdict {
 };
 
 // `other`: of Comparison::configurations, from 1 on.
-[[nodiscard]] ComparisonVerdict comparison_verdict(const Comparison& comparison, std::size_t other);
+[[nodiscard]] ComparisonVerdict comparison_verdict(const analysis::Comparison& comparison, std::size_t other);
 
 // What the checksums of a capture of each side say of the results.
 struct CheckedResults {
   std::size_t pair = 0, configuration = 1;  // of Comparison
-  Divergence found;
+  analysis::Divergence found;
 };
 // Said before anything else: "The results differ: 3 of 960 events with checksums; first MATMUL on Tensor ...".
-[[nodiscard]] std::string results_text(const Divergence& divergence);
-[[nodiscard]] std::string_view results_headline(const Divergence& divergence) noexcept;  // "Results differ"
-[[nodiscard]] Judgement results_judgement(const Divergence& divergence) noexcept;
+[[nodiscard]] std::string results_text(const analysis::Divergence& divergence);
+[[nodiscard]] std::string_view results_headline(const analysis::Divergence& divergence) noexcept;  // "Results differ"
+[[nodiscard]] Judgement results_judgement(const analysis::Divergence& divergence) noexcept;
 // "fused against base, b=1, s=128: The results ..."; the sides only where there are several.
-[[nodiscard]] std::string results_text(const Comparison& comparison, const CheckedResults& results);
+[[nodiscard]] std::string results_text(const analysis::Comparison& comparison, const CheckedResults& results);
 
 // What of it is judged how, and by what: pairs, noise of each side, tests, versions; a line each.
-[[nodiscard]] std::vector<std::string> method_lines(const Comparison& comparison,
+[[nodiscard]] std::vector<std::string> method_lines(const analysis::Comparison& comparison,
                                                     const std::vector<CheckedResults>& results,
                                                     std::string_view program_version);
 
 // What changed most of the figures that are better or worse: "HBM read: 65.0 MiB to 17.0 MiB (0.26×)". Those
 // that are told; without a sample those that differ by 5 % and more.
 struct ComparisonReason {
-  const ComparedFigure* figure = nullptr;
+  const analysis::ComparedFigure* figure = nullptr;
   Judgement judgement = Judgement::unknown;
   std::string text;
 };
-[[nodiscard]] std::vector<ComparisonReason> comparison_reasons(const Comparison& comparison, std::size_t other,
-                                                               std::size_t most = 6);
+[[nodiscard]] std::vector<ComparisonReason> comparison_reasons(const analysis::Comparison& comparison,
+                                                               std::size_t other, std::size_t most = 6);
 
-[[nodiscard]] Judgement judgement_of(Better better, const Change& change) noexcept;
+[[nodiscard]] Judgement judgement_of(analysis::Better better, const analysis::Change& change) noexcept;
 
 // What the figure of a comparison is called: "HBM read (nc1)".
 [[nodiscard]] std::string compared_title(std::string_view name);
 // "0.75×", "0.998×"; "new" and "gone" where one side has none.
-[[nodiscard]] std::string ratio_text(const Change& change);
+[[nodiscard]] std::string ratio_text(const analysis::Change& change);
 // "0.74 to 0.76"; "" without an interval
-[[nodiscard]] std::string interval_text(const Change& change);
+[[nodiscard]] std::string interval_text(const analysis::Change& change);
 // "faster", "slower", "less", "more", "same", "noise unknown" where one capture a side does not tell
-[[nodiscard]] std::string_view reported_text(const Change& change, Better better, bool is_time) noexcept;
+[[nodiscard]] std::string_view reported_text(const analysis::Change& change, analysis::Better better,
+                                             bool is_time) noexcept;
 // "-98.1 µs", "+7.9 pp"
 [[nodiscard]] std::string signed_figure(double value, std::string_view unit);
 // "b=1, s=128" of CapturePairs::names; of their number "all 3 configs".
-[[nodiscard]] std::string pair_title(const Comparison& comparison, std::size_t pair);
+[[nodiscard]] std::string pair_title(const analysis::Comparison& comparison, std::size_t pair);
 // "fused" of "kernel=fused", where all are of that tag.
-[[nodiscard]] std::string side_title(const Comparison& comparison, std::size_t configuration);
+[[nodiscard]] std::string side_title(const analysis::Comparison& comparison, std::size_t configuration);
+[[nodiscard]] std::string configuration_text(const analysis::Comparison& comparison,
+                                             std::size_t g);  // "mlp v2 (3 captures)"
 // "Side against side", "Kernel against kernel, by config": the table of what is set against what.
-[[nodiscard]] std::string paired_title(const Comparison& comparison);
+[[nodiscard]] std::string paired_title(const analysis::Comparison& comparison);
 
 // Figures of that table that have short names; any other may be a column too.
 struct PairedColumn {
@@ -89,8 +92,8 @@ inline constexpr PairedColumn kPairedColumns[] = {{"", "total", "Total"},
                                                   {"kernel_busy_time", "kernels", "Kernels", true},
                                                   {"memcpy_busy_time", "copies", "Copies", true}};
 // "Total", "Tensor", "DMA"; others as everywhere.
-[[nodiscard]] std::string column_title(const Comparison& comparison, std::string_view name);
+[[nodiscard]] std::string column_title(const analysis::Comparison& comparison, std::string_view name);
 // "12 rows by name, 3 by names without their numbers; base alone has 2 (1.2 µs), resident 1 (300 ns)"
-[[nodiscard]] std::string matching_text(const Comparison& comparison, const ComparedCosts& costs);
+[[nodiscard]] std::string matching_text(const analysis::Comparison& comparison, const analysis::ComparedCosts& costs);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

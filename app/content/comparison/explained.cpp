@@ -13,29 +13,30 @@
 #include "core/base/text.h"
 #include "core/listing/critical_path.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 namespace {
 
-Result<SessionPath> path_of(const QueryContext& query, const std::optional<TimeRange>& range) {
-  auto found = session_path(query, range);
+Result<analysis::SessionPath> path_of(const QueryContext& query, const std::optional<TimeRange>& range) {
+  auto found = analysis::session_path(query, range);
   if (found && found->graph->count() == 0) {
     return Error{"nothing of the session works, moves or waits: it has no critical path"};
   }
   return found;
 }
 
-EventId event_of(const WorkGraph& graph, NodeIndex node) {
-  return node == kNoNode ? kNoEvent : graph.whole_event(node);
+EventId event_of(const analysis::WorkGraph& graph, analysis::NodeIndex node) {
+  return node == analysis::kNoNode ? kNoEvent : graph.whole_event(node);
 }
 
-std::int64_t total_of(const SessionTerms& of, bool stated, const CriticalPath& path) {
+std::int64_t total_of(const analysis::SessionTerms& of, bool stated, const analysis::CriticalPath& path) {
   if (stated) return std::llround(*of.stated_total_ns);
   return of.work ? of.work->length_ns() : path.range.length_ns();
 }
 
 // With what of the total lies outside of the path.
-std::vector<PathShare> shares_of_total(const SessionPath& found, PathBy by, std::int64_t total_ns) {
-  std::vector<PathShare> shares = path_shares(*found.graph, found.path, by);
+std::vector<analysis::PathShare> shares_of_total(const analysis::SessionPath& found, analysis::PathBy by,
+                                                 std::int64_t total_ns) {
+  std::vector<analysis::PathShare> shares = analysis::path_shares(*found.graph, found.path, by);
   const std::int64_t outside_ns = total_ns - found.path.range.length_ns();
   if (outside_ns != 0) shares.push_back({"start and end of the run", 1, outside_ns, true});
   return shares;
@@ -43,7 +44,7 @@ std::vector<PathShare> shares_of_total(const SessionPath& found, PathBy by, std:
 
 // The sums of several captures divided so that what is left of the divisions goes to the largest rests: the parts then
 // add up to `whole`.
-void divide(std::vector<PathShare>& shares, std::int64_t count, std::int64_t whole) {
+void divide(std::vector<analysis::PathShare>& shares, std::int64_t count, std::int64_t whole) {
   std::vector<std::pair<std::int64_t, std::size_t>> rests;
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -69,19 +70,19 @@ struct ReportedTerms {
   std::int64_t left_ns = 0;
 };
 
-std::vector<const PathTerm*> reported_terms(const PathDifference& difference, std::size_t most,
-                                            ReportedTerms& reported) {
-  std::vector<const PathTerm*> changed, out;
-  for (const PathTerm& term : difference.terms) {
+std::vector<const analysis::PathTerm*> reported_terms(const analysis::PathDifference& difference, std::size_t most,
+                                                      ReportedTerms& reported) {
+  std::vector<const analysis::PathTerm*> changed, out;
+  for (const analysis::PathTerm& term : difference.terms) {
     if (term.difference_ns() != 0) changed.push_back(&term);
   }
   const std::size_t shown = most == 0 ? changed.size() : std::min(most, changed.size());
-  std::vector<const PathTerm*> largest = changed;
-  std::stable_sort(largest.begin(), largest.end(), [](const PathTerm* a, const PathTerm* b) {
+  std::vector<const analysis::PathTerm*> largest = changed;
+  std::stable_sort(largest.begin(), largest.end(), [](const analysis::PathTerm* a, const analysis::PathTerm* b) {
     return std::abs(a->difference_ns()) > std::abs(b->difference_ns());
   });
   largest.resize(shown);
-  for (const PathTerm* term : changed) {
+  for (const analysis::PathTerm* term : changed) {
     if (std::find(largest.begin(), largest.end(), term) != largest.end()) {
       out.push_back(term);
     } else {
@@ -93,9 +94,7 @@ std::vector<const PathTerm*> reported_terms(const PathDifference& difference, st
   return out;
 }
 
-std::string left_text(const ReportedTerms& reported) {
-  return fmt::format("{} smaller term{}", reported.left, reported.left == 1 ? "" : "s");
-}
+std::string left_text(const ReportedTerms& reported) { return counted(reported.left, "smaller term"); }
 
 // A table cell of Markdown holds no bars.
 std::string cell_text(std::string text) {
@@ -103,18 +102,18 @@ std::string cell_text(std::string text) {
   return text;
 }
 
-Result<ExplainedSide> side_of(const QueryContext& query, const SessionTerms& terms, std::string_view total,
+Result<ExplainedSide> side_of(const QueryContext& query, const analysis::SessionTerms& terms, std::string_view total,
                               const std::vector<ExplainedBy>& by) {
-  const bool stated = total == kStatedTime && terms.stated_total_ns;
+  const bool stated = total == analysis::kStatedTime && terms.stated_total_ns;
   const auto path = TRY(path_of(query, stated ? std::nullopt : terms.work));
   ExplainedSide out;
   out.total_ns = total_of(terms, stated, path.path);
-  out.bound = path_most_text(*path.graph, path.path);
+  out.bound = analysis::path_most_text(*path.graph, path.path);
   for (const ExplainedBy& each : by) {
     ExplainedSide::Part part{shares_of_total(path, each.by, out.total_ns), {}};
-    for (PathShare& share : part.shares) {
+    for (analysis::PathShare& share : part.shares) {
       const EventId event = event_of(*path.graph, share.first);
-      share.first = event == kNoEvent ? kNoNode : static_cast<NodeIndex>(part.events.size());
+      share.first = event == kNoEvent ? analysis::kNoNode : static_cast<analysis::NodeIndex>(part.events.size());
       if (event != kNoEvent) part.events.push_back(event);
     }
     out.parts.push_back(std::move(part));
@@ -126,7 +125,7 @@ Result<ExplainedSide> side_of(const QueryContext& query, const SessionTerms& ter
 
 Result<ExplainedSide> explained_side(const QueryContext& query, std::string_view total,
                                      const std::vector<ExplainedBy>& by) {
-  const auto terms = TRY(session_terms(query));
+  const auto terms = TRY(analysis::session_terms(query));
   return side_of(query, terms, total, by);
 }
 
@@ -138,13 +137,13 @@ ExplainedSide mean_side(const std::vector<ExplainedSide>& captures) {
   for (const ExplainedSide& each : captures) sum += each.total_ns;
   out.total_ns = std::llround(static_cast<double>(sum) / static_cast<double>(count));
   for (std::size_t i = 0; i < out.parts.size(); ++i) {
-    std::vector<PathShare>& shares = out.parts[i].shares;
+    std::vector<analysis::PathShare>& shares = out.parts[i].shares;
     for (std::size_t capture = 1; capture < captures.size(); ++capture) {
-      for (PathShare share : captures[capture].parts[i].shares) {
-        const auto known = std::find_if(shares.begin(), shares.end(), [&](const PathShare& each) {
+      for (analysis::PathShare share : captures[capture].parts[i].shares) {
+        const auto known = std::find_if(shares.begin(), shares.end(), [&](const analysis::PathShare& each) {
           return each.label == share.label && each.is_gap == share.is_gap;
         });
-        share.first = kNoNode;  // its event is another session's
+        share.first = analysis::kNoNode;  // its event is another session's
         if (known == shares.end()) {
           shares.push_back(std::move(share));
         } else {
@@ -166,12 +165,12 @@ Explained explain_sides(const ExplainedSide& base, const ExplainedSide& other, s
   out.other_ns = other.total_ns;
   out.base_bound = base.bound;
   out.other_bound = other.bound;
-  const auto event = [](const ExplainedSide::Part& part, NodeIndex first) {
-    return first == kNoNode ? kNoEvent : part.events[first];
+  const auto event = [](const ExplainedSide::Part& part, analysis::NodeIndex first) {
+    return first == analysis::kNoNode ? kNoEvent : part.events[first];
   };
   for (std::size_t i = 0; i < by.size(); ++i) {
-    ExplainedPart part{by[i], path_difference(base.parts[i].shares, other.parts[i].shares, by[i].by), {}, {}};
-    for (const PathTerm& term : part.difference.terms) {
+    ExplainedPart part{by[i], analysis::path_difference(base.parts[i].shares, other.parts[i].shares, by[i].by), {}, {}};
+    for (const analysis::PathTerm& term : part.difference.terms) {
       part.base_events.push_back(event(base.parts[i], term.base_first));
       part.other_events.push_back(event(other.parts[i], term.other_first));
     }
@@ -182,9 +181,10 @@ Explained explain_sides(const ExplainedSide& base, const ExplainedSide& other, s
 
 Result<Explained> explain_difference(const QueryContext& base, const QueryContext& other,
                                      const std::vector<ExplainedBy>& by) {
-  const auto base_terms = TRY(session_terms(base));
-  const auto other_terms = TRY(session_terms(other));
-  const std::string_view total = base_terms.stated_total_ns && other_terms.stated_total_ns ? kStatedTime : kWorkTime;
+  const auto base_terms = TRY(analysis::session_terms(base));
+  const auto other_terms = TRY(analysis::session_terms(other));
+  const std::string_view total =
+      base_terms.stated_total_ns && other_terms.stated_total_ns ? analysis::kStatedTime : analysis::kWorkTime;
   const auto here = TRY(side_of(base, base_terms, total, by));
   const auto there = TRY(side_of(other, other_terms, total, by));
   return explain_sides(here, there, total, by);
@@ -208,7 +208,7 @@ std::string explained_headline(const Explained& explained) {
                      time(explained.base_ns), time(explained.other_ns), lower_case(compared_title(explained.total)));
 }
 
-std::string explained_sum(const Explained& explained, const PathDifference& difference) {
+std::string explained_sum(const Explained& explained, const analysis::PathDifference& difference) {
   const auto signed_ns = [&](std::int64_t ns) { return exact_time(explained, ns, true); };
   const std::int64_t whole = difference.other_ns - difference.base_ns;
   const std::int64_t left = whole - difference.longer_ns - difference.shorter_ns;
@@ -217,20 +217,19 @@ std::string explained_sum(const Explained& explained, const PathDifference& diff
                      left == 0 ? "Nothing left over." : signed_ns(left) + " left over.");
 }
 
-std::string explained_label(const PathTerm& term, const ExplainedBy& by) {
+std::string explained_label(const analysis::PathTerm& term, const ExplainedBy& by) {
   if (term.is_gap) return "waiting: " + term.label;
   if (!term.label.empty()) return term.label;
-  return by.by == PathBy::line ? "(no line)" : "(no name)";
+  return by.by == analysis::PathBy::line ? "(no line)" : "(no name)";
 }
 
-std::string explained_why(const PathTerm& term) {
+std::string explained_why(const analysis::PathTerm& term) {
   const std::uint64_t last = term.other_count == 0 ? term.base_count : term.other_count;
-  const std::string counted =
-      fmt::format("{} {}{}", format_count(last), term.is_gap ? "gap" : "event", last == 1 ? "" : "s");
-  if (term.base_count == 0) return counted + ", new on the path";
-  if (term.other_count == 0) return counted + ", gone from the path";
-  if (term.base_count == term.other_count) return counted + " as before";
-  return format_count(term.base_count) + " to " + counted;
+  const std::string words = counted(last, term.is_gap ? "gap" : "event");
+  if (term.base_count == 0) return words + ", new on the path";
+  if (term.other_count == 0) return words + ", gone from the path";
+  if (term.base_count == term.other_count) return words + " as before";
+  return format_count(term.base_count) + " to " + words;
 }
 
 void write_explained_text(std::ostream& out, const Explained& explained, std::size_t most_rows) {
@@ -241,16 +240,16 @@ void write_explained_text(std::ostream& out, const Explained& explained, std::si
   for (const ExplainedPart& part : explained.parts) {
     out << '\n';
     ReportedTerms reported;
-    const std::vector<const PathTerm*> terms = reported_terms(part.difference, most_rows, reported);
+    const std::vector<const analysis::PathTerm*> terms = reported_terms(part.difference, most_rows, reported);
     const std::string title = fmt::format("On the critical path, by {}", part.by.name);
     std::size_t width = std::max<std::size_t>(title.size(), 40);
-    for (const PathTerm* term : terms) width = std::max(width, explained_label(*term, part.by).size());
+    for (const analysis::PathTerm* term : terms) width = std::max(width, explained_label(*term, part.by).size());
     const auto row = [&](std::string_view label, const std::string& a, const std::string& b, std::int64_t difference,
                          const std::string& why) {
       out << fmt::format("{:<{}}  {:>14}  {:>14}  {:>15}  {}\n", label, width, a, b, signed_ns(difference), why);
     };
     out << fmt::format("{:<{}}  {:>14}  {:>14}  {:>15}\n", title, width, "A", "B", "difference");
-    for (const PathTerm* term : terms) {
+    for (const analysis::PathTerm* term : terms) {
       row(explained_label(*term, part.by), plain_ns(term->base_ns), plain_ns(term->other_ns), term->difference_ns(),
           explained_why(*term));
     }
@@ -270,7 +269,7 @@ void write_explained_markdown(std::ostream& out, const Explained& explained, std
     out << fmt::format("\n### By {}\n\n| {} | A | B | Difference | |\n|---|---:|---:|---:|---|\n", part.by.name,
                        part.by.title);
     ReportedTerms reported;
-    for (const PathTerm* term : reported_terms(part.difference, most_rows, reported)) {
+    for (const analysis::PathTerm* term : reported_terms(part.difference, most_rows, reported)) {
       out << fmt::format("| {} | {} | {} | {} | {} |\n", cell_text(explained_label(*term, part.by)),
                          plain_ns(term->base_ns), plain_ns(term->other_ns), signed_ns(term->difference_ns()),
                          explained_why(*term));
@@ -280,32 +279,25 @@ void write_explained_markdown(std::ostream& out, const Explained& explained, std
   }
 }
 
-void write_explained_json(std::ostream& out, const Explained& explained, std::size_t most_rows) {
-  out << fmt::format(
-      "{{\"base\": {}, \"other\": {}, \"base_ns\": {}, \"other_ns\": {}, \"difference_ns\": {},\n \"base_bound\": {}, "
-      "\"other_bound\": {}, \"by\": {{",
-      json_quote(explained.base_title), json_quote(explained.other_title), explained.base_ns, explained.other_ns,
-      explained.other_ns - explained.base_ns, json_quote(explained.base_bound), json_quote(explained.other_bound));
-  bool first_part = true;
+void add_explained(JsonWriter& json, const Explained& explained, std::size_t most_rows) {
+  const auto id = [](EventId event) { return event == kNoEvent ? JsonValue() : event; };
+  json.begin_object("base", explained.base_title, "other", explained.other_title, "base_ns", explained.base_ns);
+  json.add("other_ns", explained.other_ns, "difference_ns", explained.other_ns - explained.base_ns);
+  json.add("base_bound", explained.base_bound, "other_bound", explained.other_bound).key("by").begin_object();
   for (const ExplainedPart& part : explained.parts) {
-    out << fmt::format("{}\n  {}: {{\"terms\": [", first_part ? "" : ",", json_quote(part.by.name));
-    first_part = false;
-    bool first = true;
     ReportedTerms reported;
-    for (const PathTerm* term : reported_terms(part.difference, most_rows, reported)) {
+    const std::vector<const analysis::PathTerm*> terms = reported_terms(part.difference, most_rows, reported);
+    json.key(part.by.name).begin_object().array("terms", terms, [&](const analysis::PathTerm* term) {
       const auto place = static_cast<std::size_t>(term - part.difference.terms.data());
-      const auto id = [](EventId event) { return event == kNoEvent ? std::string("null") : std::to_string(event); };
-      out << fmt::format(
-          "{}\n   {{\"label\": {}, \"gap\": {}, \"base_ns\": {}, \"other_ns\": {}, \"difference_ns\": {}, "
-          "\"base_count\": {}, \"other_count\": {}, \"base_event\": {}, \"other_event\": {}}}",
-          first ? "" : ",", json_quote(term->label), term->is_gap, term->base_ns, term->other_ns, term->difference_ns(),
-          term->base_count, term->other_count, id(part.base_events[place]), id(part.other_events[place]));
-      first = false;
-    }
-    out << fmt::format("],\n   \"left_out\": {{\"terms\": {}, \"difference_ns\": {}}}, \"sum_ns\": {}}}", reported.left,
-                       reported.left_ns, part.difference.longer_ns + part.difference.shorter_ns);
+      json.begin_object("label", term->label, "gap", term->is_gap, "base_ns", term->base_ns);
+      json.add("other_ns", term->other_ns, "difference_ns", term->difference_ns(), "base_count", term->base_count);
+      json.add("other_count", term->other_count, "base_event", id(part.base_events[place]));
+      json.add("other_event", id(part.other_events[place])).end();
+    });
+    json.key("left_out").object("terms", reported.left, "difference_ns", reported.left_ns);
+    json.add("sum_ns", part.difference.longer_ns + part.difference.shorter_ns).end();
   }
-  out << "}}\n";
+  json.end().end();
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -11,24 +11,25 @@
 #include <vector>
 
 #include "core/analysis/comparison/name_matching.h"
+#include "core/base/json.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
 struct ExplainedBy {
   std::string_view name;   // "line"
   std::string_view title;  // "Line"
-  PathBy by;
+  analysis::PathBy by;
 };
 // The order in which they are told.
-inline constexpr ExplainedBy kExplainedBy[] = {{"line", "Line", PathBy::line},
-                                               {"wait", "Wait", PathBy::wait},
-                                               {"resource", "Resource", PathBy::resource},
-                                               {"name", "Name", PathBy::name}};
+inline constexpr ExplainedBy kExplainedBy[] = {{"line", "Line", analysis::PathBy::line},
+                                               {"wait", "Wait", analysis::PathBy::wait},
+                                               {"resource", "Resource", analysis::PathBy::resource},
+                                               {"name", "Name", analysis::PathBy::name}};
 
 struct ExplainedPart {
   ExplainedBy by;
-  PathDifference difference;
+  analysis::PathDifference difference;
   std::vector<EventId> base_events, other_events;  // of each term the first on that path; kNoEvent: it has none
 };
 struct Explained {
@@ -44,7 +45,7 @@ struct Explained {
 // What the path of one capture is made of; of several of a side their mean.
 struct ExplainedSide {
   struct Part {
-    std::vector<PathShare> shares;  // `first` is a place in events
+    std::vector<analysis::PathShare> shares;  // `first` is a place in events
     std::vector<EventId> events;
   };
   std::int64_t total_ns = 0;
@@ -65,14 +66,14 @@ struct ExplainedSide {
 // "slower by 23.312 µs: 295.100 µs to 318.412 µs"
 [[nodiscard]] std::string explained_headline(const Explained& explained);
 // "Longer +34.312 µs, shorter -11.000 µs, together +23.312 µs. Nothing left over."
-[[nodiscard]] std::string explained_sum(const Explained& explained, const PathDifference& difference);
+[[nodiscard]] std::string explained_sum(const Explained& explained, const analysis::PathDifference& difference);
 // "mlp.py:33", "waiting: dma", "(no line)"
-[[nodiscard]] std::string explained_label(const PathTerm& term, const ExplainedBy& by);
+[[nodiscard]] std::string explained_label(const analysis::PathTerm& term, const ExplainedBy& by);
 // "64 to 16 on the path"; "new on the path"
-[[nodiscard]] std::string explained_why(const PathTerm& term);
+[[nodiscard]] std::string explained_why(const analysis::PathTerm& term);
 
 void write_explained_text(std::ostream& out, const Explained& explained, std::size_t most_rows);  // 0: all
 void write_explained_markdown(std::ostream& out, const Explained& explained, std::size_t most_rows);
-void write_explained_json(std::ostream& out, const Explained& explained, std::size_t most_rows);
+void add_explained(JsonWriter& json, const Explained& explained, std::size_t most_rows);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -9,15 +9,15 @@
 
 #include "core/base/text.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 namespace {
 
 // Children in the order, parent by parent.
-std::vector<std::uint32_t> sorted_children(const Hierarchy& tree, const TreeOrder& order) {
+std::vector<std::uint32_t> sorted_children(const analysis::Hierarchy& tree, const TreeOrder& order) {
   if (order == TreeOrder{}) return {};  // as the tree has them
   std::vector<std::uint32_t> sorted(tree.nodes.size());
   std::iota(sorted.begin(), sorted.end(), 0U);
-  for (const HierarchyNode& parent : tree.nodes) {
+  for (const analysis::HierarchyNode& parent : tree.nodes) {
     const auto first = sorted.begin() + parent.first_child;
     std::stable_sort(first, first + parent.child_count, [&](std::uint32_t a, std::uint32_t b) {
       if (order.descending) std::swap(a, b);
@@ -30,14 +30,14 @@ std::vector<std::uint32_t> sorted_children(const Hierarchy& tree, const TreeOrde
 
 }  // namespace
 
-LayerHits find_layers(const Hierarchy& tree, std::string text) {
+LayerHits find_layers(const analysis::Hierarchy& tree, std::string text) {
   LayerHits hits;
   hits.text = std::move(text);
   if (hits.text.empty()) return hits;
   hits.hit.resize(tree.nodes.size());
   hits.below.resize(tree.nodes.size());
   std::vector<bool> has(tree.labels.size());
-  for (std::size_t i = 0; i < has.size(); ++i) has[i] = has_text(tree.labels[i], hits.text);
+  for (std::size_t i = 0; i < has.size(); ++i) has[i] = analysis::has_text(tree.labels[i], hits.text);
   for (std::size_t node = tree.nodes.size(); node-- > 1;) {
     hits.hit[node] = has[tree.nodes[node].label];
     hits.count += hits.hit[node] ? 1 : 0;
@@ -46,14 +46,14 @@ LayerHits find_layers(const Hierarchy& tree, std::string text) {
   return hits;
 }
 
-TreeView::TreeView(std::shared_ptr<const Hierarchy> of, LayerMeasure width, const TreeOrder& wanted,
+TreeView::TreeView(std::shared_ptr<const analysis::Hierarchy> of, LayerMeasure width, const TreeOrder& wanted,
                    const std::string& text)
     : tree(std::move(of)),
       layout(*tree, width),
       order(wanted),
       sorted(sorted_children(*tree, wanted)),
       hits(find_layers(*tree, lower_case(text))),
-      names(name_uses(*tree)) {}
+      names(listing::name_uses(*tree)) {}
 
 void TreeRows::update(const std::shared_ptr<const TreeView>& view) {
   constexpr std::size_t kFirstRows = 18;
@@ -75,7 +75,7 @@ void TreeRows::update(const std::shared_ptr<const TreeView>& view) {
 // The nodes with the longest time, as long as their children have room.
 void TreeRows::open_first(std::size_t rows) {
   std::priority_queue<std::pair<std::int64_t, std::pair<std::uint32_t, std::uint64_t>>> next;
-  const auto add_children = [&](const HierarchyNode& node, std::uint64_t path) {
+  const auto add_children = [&](const analysis::HierarchyNode& node, std::uint64_t path) {
     for (std::uint32_t i = node.first_child; i < node.first_child + node.child_count; ++i) {
       next.push({view_->tree->nodes[i].cover.busy_ns, {i, node_hash(path, view_->tree->text(i))}});
     }
@@ -86,7 +86,7 @@ void TreeRows::open_first(std::size_t rows) {
   while (!next.empty()) {
     const auto [number, path] = next.top().second;
     next.pop();
-    const HierarchyNode& node = view_->tree->nodes[number];
+    const analysis::HierarchyNode& node = view_->tree->nodes[number];
     if (node.child_count == 0 || used + node.child_count > rows) continue;
     used += node.child_count;
     open_.insert(path);
@@ -106,11 +106,11 @@ void TreeRows::make_rows() {
     std::uint32_t next, end;
     std::uint64_t path;  // of the parent
   };
-  const Hierarchy& tree = *view_->tree;
+  const analysis::Hierarchy& tree = *view_->tree;
   rows_.clear();
   std::vector<Level> levels;
   const auto descend = [&](std::uint32_t parent, std::uint64_t path) {
-    const HierarchyNode& node = tree.nodes[parent];
+    const analysis::HierarchyNode& node = tree.nodes[parent];
     levels.push_back({node.first_child, node.first_child + node.child_count, path});
   };
   descend(0, 0);
@@ -160,12 +160,21 @@ std::optional<std::size_t> TreeRows::row_of_path(std::uint64_t path) const {
   return found == rows_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - rows_.begin()));
 }
 
-FlameLayout::FlameLayout(const Hierarchy& tree, LayerMeasure measure)
-    : measure_(measure), spans_(tree.nodes.size()), values_(tree.nodes.size(), 0) {
+FlameLayout::FlameLayout(const analysis::Hierarchy& tree, LayerMeasure measure)
+    : measure_(measure), values_(tree.nodes.size(), 0) {
   for (std::size_t node = tree.nodes.size(); node-- > 0;) {
     values_[node] += value_of(tree.nodes[node], measure);
     if (measure == LayerMeasure::self && node != 0) values_[tree.nodes[node].parent] += values_[node];
   }
+  lay(tree);
+}
+
+FlameLayout::FlameLayout(const analysis::Hierarchy& tree, std::vector<double> busy_ns) : values_(std::move(busy_ns)) {
+  lay(tree);
+}
+
+void FlameLayout::lay(const analysis::Hierarchy& tree) {
+  spans_.resize(tree.nodes.size());
   if (!spans_.empty()) spans_[0] = {0, 1};
   for (std::size_t node = 0; node < tree.nodes.size(); ++node) {
     const std::size_t first = tree.nodes[node].first_child, last = first + tree.nodes[node].child_count;
@@ -182,7 +191,7 @@ FlameLayout::FlameLayout(const Hierarchy& tree, LayerMeasure measure)
   }
 }
 
-void FlameLayout::boxes(const Hierarchy& tree, std::uint32_t zoomed, float width, std::uint32_t rows,
+void FlameLayout::boxes(const analysis::Hierarchy& tree, std::uint32_t zoomed, float width, std::uint32_t rows,
                         std::vector<FlameBox>& out) const {
   out.clear();
   const Span shown = spans_[zoomed];
@@ -198,7 +207,7 @@ void FlameLayout::boxes(const Hierarchy& tree, std::uint32_t zoomed, float width
   for (std::size_t next = out.size() - 1; next < out.size(); ++next) {
     const FlameBox parent = out[next];
     if (parent.count > 1 || parent.x1 - parent.x0 < 1 || parent.row + 1 >= rows || scale <= 0) continue;
-    const HierarchyNode& node = tree.nodes[parent.node];
+    const analysis::HierarchyNode& node = tree.nodes[parent.node];
     const auto first = spans_.begin() + node.first_child, last = first + node.child_count;
     bool merging = false;
     for (auto span = first; span != last;) {
@@ -226,31 +235,9 @@ void FlameLayout::boxes(const Hierarchy& tree, std::uint32_t zoomed, float width
   }
 }
 
-namespace {
-
-struct Step {
-  double divisor;
-  std::string_view unit;
-};
-constexpr std::array kFlopSteps = std::to_array<Step>(
-    {{1e15, "PFLOP"}, {1e12, "TFLOP"}, {1e9, "GFLOP"}, {1e6, "MFLOP"}, {1e3, "kFLOP"}, {1, "FLOP"}});
-constexpr std::array kByteSteps = std::to_array<Step>(
-    {{1099511627776.0, "TiB"}, {1073741824.0, "GiB"}, {1048576.0, "MiB"}, {1024.0, "KiB"}, {1, "B"}});
-
-template <typename Steps>
-MeasureScale fitting_step(const Steps& steps, double value) noexcept {
-  for (const Step& step : steps) {
-    if (value >= step.divisor) return {step.divisor, step.unit};
-  }
-  return {steps.back().divisor, steps.back().unit};
+UnitScale scale_of(LayerMeasure measure, double largest) {
+  const bool shares_one = measure == LayerMeasure::flops || measure == LayerMeasure::bytes;
+  return shares_one ? unit_scale(largest, info_of(measure).unit) : UnitScale{};
 }
 
-}  // namespace
-
-MeasureScale scale_of(LayerMeasure measure, double largest) noexcept {
-  if (measure == LayerMeasure::flops) return fitting_step(kFlopSteps, largest);
-  if (measure == LayerMeasure::bytes) return fitting_step(kByteSteps, largest);
-  return {};
-}
-
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

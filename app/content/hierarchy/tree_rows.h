@@ -12,17 +12,19 @@
 #include <vector>
 
 #include "core/analysis/hierarchy/hierarchy.h"
+#include "core/base/format.h"
 #include "core/listing/analysis_listings.h"
-#include "core/model/unit.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
 // What a tree of layers or stacks can be measured by: the widths of a flame graph, the order of a table.
 enum class LayerMeasure : std::uint8_t { busy, self, wait, device, flops, bytes, events };
 
 struct LayerMeasureInfo {
   LayerMeasure measure;
-  std::string_view title, unit, explanation;
+  std::string_view title;
+  Unit unit;
+  std::string_view explanation;
 };
 inline constexpr std::array kLayerMeasures = std::to_array<LayerMeasureInfo>({
     {LayerMeasure::busy, "Busy", "ns", "Time in which at least one of its events was under way: a union, not a sum"},
@@ -38,7 +40,7 @@ inline constexpr std::array kLayerMeasures = std::to_array<LayerMeasureInfo>({
   return kLayerMeasures[static_cast<std::size_t>(measure)];
 }
 
-[[nodiscard]] inline double value_of(const HierarchyNode& node, LayerMeasure measure) noexcept {
+[[nodiscard]] inline double value_of(const analysis::HierarchyNode& node, LayerMeasure measure) noexcept {
   switch (measure) {
     case LayerMeasure::busy:
       return static_cast<double>(node.cover.busy_ns);
@@ -59,17 +61,13 @@ inline constexpr std::array kLayerMeasures = std::to_array<LayerMeasureInfo>({
 }
 
 // Of a column or a segment: one unit for all values up to the largest, so that they stand under each other.
-struct MeasureScale {
-  double divisor = 1;
-  std::string_view unit;  // "GFLOP"; "": each in the unit of its size
-};
-[[nodiscard]] MeasureScale scale_of(LayerMeasure measure, double largest) noexcept;
+[[nodiscard]] UnitScale scale_of(LayerMeasure measure, double largest);
 [[nodiscard]] inline std::string measure_text(LayerMeasure measure, double value) {
   return format_value(value, info_of(measure).unit);
 }
 
 // Whether any event of the tree has it.
-[[nodiscard]] inline bool has_measure(const Hierarchy& tree, LayerMeasure measure) noexcept {
+[[nodiscard]] inline bool has_measure(const analysis::Hierarchy& tree, LayerMeasure measure) noexcept {
   return measure == LayerMeasure::self ? tree.nodes[0].cover.busy_ns > 0 : value_of(tree.nodes[0], measure) > 0;
 }
 
@@ -88,18 +86,20 @@ struct FlameBox {
 
 class FlameLayout {
  public:
-  FlameLayout(const Hierarchy& tree, LayerMeasure measure);
+  FlameLayout(const analysis::Hierarchy& tree, LayerMeasure measure);
+  FlameLayout(const analysis::Hierarchy& tree, std::vector<double> busy_ns);  // by node, in place of the tree's own
   [[nodiscard]] LayerMeasure measure() const noexcept { return measure_; }
   // Of `zoomed` and below it, and of those above it, which take the whole width; no more than so many rows.
-  void boxes(const Hierarchy& tree, std::uint32_t zoomed, float width, std::uint32_t rows,
+  void boxes(const analysis::Hierarchy& tree, std::uint32_t zoomed, float width, std::uint32_t rows,
              std::vector<FlameBox>& out) const;
   [[nodiscard]] double value(std::uint32_t node) const noexcept { return values_[node]; }
 
  private:
+  void lay(const analysis::Hierarchy& tree);
   struct Span {
     double from = 0, to = 0;  // of the whole width, 0 to 1
   };
-  LayerMeasure measure_;
+  LayerMeasure measure_ = LayerMeasure::busy;
   std::vector<Span> spans_;  // by node
   std::vector<double> values_;
 };
@@ -108,7 +108,7 @@ class FlameLayout {
 
 using NodeName = std::vector<std::string>;  // outermost first; of the root: none
 
-[[nodiscard]] inline NodeName name_of_node(const Hierarchy& tree, std::size_t node) {
+[[nodiscard]] inline NodeName name_of_node(const analysis::Hierarchy& tree, std::size_t node) {
   NodeName name;
   for (std::size_t at = node; at != 0; at = tree.nodes[at].parent) name.push_back(tree.text(at));
   std::reverse(name.begin(), name.end());
@@ -116,10 +116,10 @@ using NodeName = std::vector<std::string>;  // outermost first; of the root: non
 }
 
 // As far down as the tree has it.
-[[nodiscard]] inline std::size_t nearest_node(const Hierarchy& tree, const NodeName& name) {
+[[nodiscard]] inline std::size_t nearest_node(const analysis::Hierarchy& tree, const NodeName& name) {
   std::size_t at = 0;
   for (const std::string& text : name) {
-    const HierarchyNode& node = tree.nodes[at];
+    const analysis::HierarchyNode& node = tree.nodes[at];
     std::size_t child = node.first_child;
     const std::size_t end = child + node.child_count;
     while (child < end && tree.text(child) != text) ++child;
@@ -129,13 +129,13 @@ using NodeName = std::vector<std::string>;  // outermost first; of the root: non
   return at;
 }
 
-[[nodiscard]] inline std::optional<std::size_t> find_node(const Hierarchy& tree, const NodeName& name) {
+[[nodiscard]] inline std::optional<std::size_t> find_node(const analysis::Hierarchy& tree, const NodeName& name) {
   const std::size_t at = nearest_node(tree, name);
   return tree.nodes[at].depth == name.size() ? std::optional(at) : std::nullopt;
 }
 
 // Where the tree begins to fork: nodes that have nearly all of the time of their parents say nothing beside them.
-[[nodiscard]] inline std::size_t first_fork(const Hierarchy& tree) {
+[[nodiscard]] inline std::size_t first_fork(const analysis::Hierarchy& tree) {
   constexpr double kNearlyAll = 0.95;
   constexpr std::uint16_t kShortPath = 3;  // which may be shown as a whole
   std::size_t at = 0;
@@ -161,7 +161,7 @@ struct LayerHits {
   std::vector<bool> hit, below;  // by node: it has the text; one below has
   std::uint64_t count = 0;
 };
-[[nodiscard]] LayerHits find_layers(const Hierarchy& tree, std::string text);
+[[nodiscard]] LayerHits find_layers(const analysis::Hierarchy& tree, std::string text);
 
 // By its measure, the largest first; nothing: by name. Descending: the other way round of neither.
 struct TreeOrder {
@@ -172,14 +172,15 @@ struct TreeOrder {
 
 // All that is shown of a tree, made on a worker, so that it appears as one and costs the UI thread what is seen of it.
 struct TreeView {
-  std::shared_ptr<const Hierarchy> tree;
+  std::shared_ptr<const analysis::Hierarchy> tree;
   FlameLayout layout;
   TreeOrder order;
-  std::vector<std::uint32_t> sorted;  // what comes in the place of node i among its siblings; empty: node i
-  LayerHits hits;                     // text "": nothing is looked for
-  std::vector<NameUse> names;         // name_uses()
+  std::vector<std::uint32_t> sorted;    // what comes in the place of node i among its siblings; empty: node i
+  LayerHits hits;                       // text "": nothing is looked for
+  std::vector<listing::NameUse> names;  // name_uses()
 
-  TreeView(std::shared_ptr<const Hierarchy> of, LayerMeasure width, const TreeOrder& wanted, const std::string& text);
+  TreeView(std::shared_ptr<const analysis::Hierarchy> of, LayerMeasure width, const TreeOrder& wanted,
+           const std::string& text);
 };
 
 struct TreeRow {
@@ -210,10 +211,10 @@ class TreeRows {
   std::shared_ptr<const TreeView> view_;
   std::unordered_set<std::uint64_t> open_;    // paths
   std::unordered_set<std::uint64_t> closed_;  // that hits would open
-  const PathKind* opened_for_ = nullptr;
+  const analysis::PathKind* opened_for_ = nullptr;
   bool changed_ = true;
   bool touched_ = false;  // by the user, since the first tree of the kind
   std::vector<TreeRow> rows_;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

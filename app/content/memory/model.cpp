@@ -4,15 +4,15 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <tuple>
 #include <unordered_map>
 
+#include "core/base/text.h"
 #include "core/model/palette.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
 namespace {
 constexpr int kSmallestPower = 8;  // 256 B
@@ -28,12 +28,12 @@ bool meets_allocations(const EventMask& mask, const Snapshot& snapshot) {
   return false;
 }
 
-std::vector<AliveTensor> alive_by_tensor(const MemoryUsage& usage, std::uint32_t pool, std::int64_t ns,
+std::vector<AliveTensor> alive_by_tensor(const analysis::MemoryUsage& usage, std::uint32_t pool, std::int64_t ns,
                                          std::uint64_t min_bytes, const PassingEvents& passing) {
   std::vector<AliveTensor> tensors;
   std::unordered_map<std::uint32_t, std::size_t> places;
   for (const std::uint32_t index : usage.alive_at(pool, ns, min_bytes)) {
-    const Allocation& allocation = usage.allocations[index];
+    const analysis::Allocation& allocation = usage.allocations[index];
     if (!passing.takes(allocation)) continue;
     const auto [place, is_new] = places.try_emplace(allocation.tensor, tensors.size());
     if (is_new) tensors.push_back({allocation.tensor, 0, allocation.begin_ns, {}});
@@ -47,7 +47,8 @@ std::vector<AliveTensor> alive_by_tensor(const MemoryUsage& usage, std::uint32_t
   return tensors;
 }
 
-void sort_alive(const MemoryUsage& usage, AliveColumn column, bool descending, std::vector<AliveTensor>& tensors) {
+void sort_alive(const analysis::MemoryUsage& usage, AliveColumn column, bool descending,
+                std::vector<AliveTensor>& tensors) {
   const auto by = [&](auto value) {
     return [value, descending](const auto& a, const auto& b) {
       const auto left = value(a);
@@ -58,7 +59,7 @@ void sort_alive(const MemoryUsage& usage, AliveColumn column, bool descending, s
     };
   };
   const auto lives = [&](std::uint32_t i) -> std::optional<std::int64_t> {
-    const Allocation& allocation = usage.allocations[i];
+    const analysis::Allocation& allocation = usage.allocations[i];
     if (!allocation.end_ns) return std::nullopt;
     return *allocation.end_ns - allocation.begin_ns;
   };
@@ -95,13 +96,13 @@ void sort_alive(const MemoryUsage& usage, AliveColumn column, bool descending, s
   }
 }
 
-AddressScale::AddressScale(const PoolUsage& pool) {
+AddressScale::AddressScale(const analysis::PoolUsage& pool) {
   if (pool.touched.empty()) return;
   const std::uint64_t first = pool.touched.front().begin;
   const std::uint64_t last = pool.touched.back().end;
   const bool from_zero = pool.capacity_bytes && last <= *pool.capacity_bytes;
   std::uint64_t used = 0;
-  for (const AddressSpan& span : pool.touched) used += span.end - span.begin;
+  for (const analysis::AddressSpan& span : pool.touched) used += span.end - span.begin;
   constexpr std::uint64_t kShortest = 24;  // of which a gap must be one part of the used, to be drawn as a gap
   constexpr double kTallestGap = 0.35;     // of the used
   std::uint64_t at = from_zero ? 0 : first;
@@ -114,7 +115,7 @@ AddressScale::AddressScale(const PoolUsage& pool) {
     }
     at = to;
   };
-  for (const AddressSpan& span : pool.touched) {
+  for (const analysis::AddressSpan& span : pool.touched) {
     add_gap(span.begin);
     if (!parts_.empty() && parts_.back().used) {
       parts_.back().span.end = span.end;
@@ -160,7 +161,7 @@ std::uint64_t AddressScale::address_at(double share) const noexcept {
   return parts_.empty() ? 0 : parts_.back().span.end - 1;
 }
 
-std::vector<AddressBlock> address_map(const MemoryUsage& usage, const AddressScale& scale,
+std::vector<AddressBlock> address_map(const analysis::MemoryUsage& usage, const AddressScale& scale,
                                       const AddressMapIntent& intent) {
   const double per_ns =
       static_cast<double>(intent.pixels) / std::max(1.0, static_cast<double>(intent.range.length_ns()));
@@ -184,7 +185,7 @@ std::vector<AddressBlock> address_map(const MemoryUsage& usage, const AddressSca
     std::unordered_map<std::uint64_t, std::size_t> last_at;  // pixel rows -> their newest block
     usage.visit(intent.pool, intent.range.begin_ns, intent.range.end_ns, [&](std::uint32_t index) {
       if (pass < kCoarsestPass && blocks.size() > kMostBlocks) return;  // too many already
-      const Allocation& allocation = usage.allocations[index];
+      const analysis::Allocation& allocation = usage.allocations[index];
       if (!allocation.address || allocation.bytes < intent.min_bytes || !intent.passing.takes(allocation)) return;
       AddressBlock block;
       block.x0 = pixel_of(allocation.begin_ns);
@@ -214,11 +215,11 @@ std::vector<AddressBlock> address_map(const MemoryUsage& usage, const AddressSca
   return blocks;
 }
 
-std::optional<std::uint32_t> allocation_at(const MemoryUsage& usage, std::uint32_t pool, std::int64_t ns,
+std::optional<std::uint32_t> allocation_at(const analysis::MemoryUsage& usage, std::uint32_t pool, std::int64_t ns,
                                            std::uint64_t address) {
   std::optional<std::uint32_t> found;
   usage.visit(pool, ns, ns, [&](std::uint32_t index) {
-    const Allocation& allocation = usage.allocations[index];
+    const analysis::Allocation& allocation = usage.allocations[index];
     if (!allocation.address || *allocation.address > address) return;
     if (address - *allocation.address < allocation.bytes) found = index;
   });
@@ -235,20 +236,18 @@ std::optional<PoolPart> part_of(std::string_view name) {
   for (const std::string_view word : {" partition ", " bank "}) {
     const std::size_t at = name.rfind(word);
     if (at == std::string_view::npos || at == 0) continue;
-    const std::string_view digits = name.substr(at + word.size());
     PoolPart part{name.substr(0, at), name.substr(at + 1), 0};
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), part.number);
-    if (error == std::errc() && end == digits.data() + digits.size()) return part;
+    if (read_number(name.substr(at + word.size()), part.number)) return part;
   }
   return std::nullopt;
 }
 }  // namespace
 
-std::vector<PoolFamily> pool_families(const MemoryUsage& usage) {
+std::vector<PoolFamily> pool_families(const analysis::MemoryUsage& usage) {
   std::vector<PoolFamily> families;
   std::map<std::tuple<std::string_view, bool, bool>, std::size_t> known;
   for (std::uint32_t i = 0; i < usage.pool_count(); ++i) {
-    const PoolUsage& pool = usage.pool(i);
+    const analysis::PoolUsage& pool = usage.pool(i);
     const std::optional<PoolPart> part = part_of(pool.name);
     if (!part) {
       families.push_back({pool.name, pool.estimated, {i}, {}});
@@ -292,4 +291,4 @@ float bytes_to_slider(std::uint64_t bytes) noexcept {
 
 std::string address_text(std::uint64_t address) { return fmt::format("0x{:X}", address); }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -11,13 +11,13 @@
 #include "core/analysis/memory/usage.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
 // The events that the session's filter lets through; without a mask all.
 struct PassingEvents {
   std::shared_ptr<const EventMask> mask;
   std::shared_ptr<const Snapshot> snapshot;  // that the mask was made of, or a later one
-  [[nodiscard]] bool takes(const Allocation& allocation) const noexcept {
+  [[nodiscard]] bool takes(const analysis::Allocation& allocation) const noexcept {
     return !mask || mask->passes(*snapshot, allocation.event);
   }
   bool operator==(const PassingEvents& other) const noexcept { return mask == other.mask; }
@@ -33,24 +33,26 @@ struct AliveTensor {
 };
 
 // Largest tensor first. Allocations smaller than min_bytes are left out.
-[[nodiscard]] std::vector<AliveTensor> alive_by_tensor(const MemoryUsage& usage, std::uint32_t pool, std::int64_t ns,
-                                                       std::uint64_t min_bytes, const PassingEvents& passing = {});
+[[nodiscard]] std::vector<AliveTensor> alive_by_tensor(const analysis::MemoryUsage& usage, std::uint32_t pool,
+                                                       std::int64_t ns, std::uint64_t min_bytes,
+                                                       const PassingEvents& passing = {});
 
 enum class AliveColumn : std::uint8_t { tensor, tiles, bytes, address, since, lives };
 // By the column, tensors and the allocations of each; what a row does not have goes last.
-void sort_alive(const MemoryUsage& usage, AliveColumn column, bool descending, std::vector<AliveTensor>& tensors);
+void sort_alive(const analysis::MemoryUsage& usage, AliveColumn column, bool descending,
+                std::vector<AliveTensor>& tensors);
 
 // Where an address lies on a plot of all: shares of its height from the bottom. Long stretches that were never used are
 // drawn shorter than they are, so that what is used fills the plot.
 struct AddressPart {
-  AddressSpan span;
+  analysis::AddressSpan span;
   double begin = 0, end = 0;  // shares of the height
   bool used = false;          // false: never taken by any allocation, and long enough to be drawn as such
 };
 class AddressScale {
  public:
   AddressScale() = default;
-  explicit AddressScale(const PoolUsage& pool);
+  explicit AddressScale(const analysis::PoolUsage& pool);
   [[nodiscard]] bool empty() const noexcept { return parts_.empty(); }
   [[nodiscard]] const std::vector<AddressPart>& parts() const noexcept { return parts_; }
   [[nodiscard]] double share_of(std::uint64_t address) const noexcept;
@@ -75,17 +77,17 @@ struct AddressMapIntent {
   TimeRange range;
   std::size_t pixels = 1, rows = 1;
   std::uint64_t min_bytes = 0;
-  UsageGrouping grouping = UsageGrouping::tensor;
+  analysis::UsageGrouping grouping = analysis::UsageGrouping::tensor;
   std::int64_t session_end_ns = 0;  // where allocations end that are never released
   PassingEvents passing = {};
 };
 inline constexpr std::size_t kMostBlocks = 8'000;
-[[nodiscard]] std::vector<AddressBlock> address_map(const MemoryUsage& usage, const AddressScale& scale,
+[[nodiscard]] std::vector<AddressBlock> address_map(const analysis::MemoryUsage& usage, const AddressScale& scale,
                                                     const AddressMapIntent& intent);
 
 // The allocation that holds the address at the time: an index into MemoryUsage::allocations.
-[[nodiscard]] std::optional<std::uint32_t> allocation_at(const MemoryUsage& usage, std::uint32_t pool, std::int64_t ns,
-                                                         std::uint64_t address);
+[[nodiscard]] std::optional<std::uint32_t> allocation_at(const analysis::MemoryUsage& usage, std::uint32_t pool,
+                                                         std::int64_t ns, std::uint64_t address);
 
 // Pools that are parts of one memory ("SBUF partition 0", "PSUM bank 3") together, in the order of their numbers; every
 // other pool is alone.
@@ -95,7 +97,7 @@ struct PoolFamily {
   std::vector<std::uint32_t> pools;  // numbers in MemoryUsage
   std::vector<std::string> parts;    // "partition 0"; empty where it has but one pool
 };
-[[nodiscard]] std::vector<PoolFamily> pool_families(const MemoryUsage& usage);
+[[nodiscard]] std::vector<PoolFamily> pool_families(const analysis::MemoryUsage& usage);
 
 // Axis steps for a plot up to `most`: at most `count` round figures (1, 2, 4 or 8 times a power of 1024 or of two).
 [[nodiscard]] std::vector<std::uint64_t> byte_ticks(std::uint64_t most, std::size_t count);
@@ -106,4 +108,4 @@ struct PoolFamily {
 
 [[nodiscard]] std::string address_text(std::uint64_t address);  // "0x1F00"
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

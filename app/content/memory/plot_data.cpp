@@ -5,7 +5,7 @@
 
 #include "core/model/palette.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 namespace {
 
 using Bytes = std::vector<std::uint64_t>;
@@ -76,7 +76,7 @@ void add_series(MemoryPlotData& data) {
 
 }  // namespace
 
-std::shared_ptr<const MemoryPlotData> make_memory_plot(std::shared_ptr<const MemoryUsage> usage,
+std::shared_ptr<const MemoryPlotData> make_memory_plot(std::shared_ptr<const analysis::MemoryUsage> usage,
                                                        const MemoryPlotKey& key, std::int64_t session_end_ns) {
   auto data = std::make_shared<MemoryPlotData>();
   data->key = key;
@@ -92,7 +92,7 @@ std::shared_ptr<const MemoryPlotData> make_memory_plot(std::shared_ptr<const Mem
   return data;
 }
 
-std::optional<std::size_t> series_at(const StackedUsage& stack, std::size_t pixel, std::uint64_t bytes) {
+std::optional<std::size_t> series_at(const analysis::StackedUsage& stack, std::size_t pixel, std::uint64_t bytes) {
   std::uint64_t below = 0;
   for (std::size_t i = 0; i < stack.values.size(); ++i) {
     if (pixel >= stack.values[i].size()) return std::nullopt;
@@ -102,8 +102,8 @@ std::optional<std::size_t> series_at(const StackedUsage& stack, std::size_t pixe
   return std::nullopt;
 }
 
-std::shared_ptr<const MemoryPlotData> UsageStacks::get(SessionAnalysis& analysis,
-                                                       const std::shared_ptr<const MemoryUsage>& usage,
+std::shared_ptr<const MemoryPlotData> UsageStacks::get(session::SessionAnalysis& analysis,
+                                                       const std::shared_ptr<const analysis::MemoryUsage>& usage,
                                                        std::uint32_t pool, const TimeRange& range, std::size_t pixels,
                                                        std::size_t most_series) {
   Entry& entry = entries_[pool];
@@ -116,4 +116,4 @@ std::shared_ptr<const MemoryPlotData> UsageStacks::get(SessionAnalysis& analysis
   return entry.data;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -11,7 +11,7 @@
 #include "app/content/memory/model.h"
 #include "app/session/analysis.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
 inline constexpr std::size_t kMostUsageSeries = 10;
 
@@ -23,7 +23,7 @@ struct MemoryPlotKey {
   std::size_t pixels = 0;  // of the time axis
   std::size_t rows = 0;    // of the address map; 0: none is shown
   std::uint64_t min_bytes = 0;
-  UsageGrouping grouping = UsageGrouping::tensor;
+  analysis::UsageGrouping grouping = analysis::UsageGrouping::tensor;
   std::uint64_t label_bytes = 0;  // an area at least this tall has room for its name
   std::size_t most_series = kMostUsageSeries;
   PassingEvents passing;  // the map leaves the others out; the use over time is that of all
@@ -48,8 +48,8 @@ struct UsageSeries {
 
 struct MemoryPlotData {
   MemoryPlotKey key;
-  std::shared_ptr<const MemoryUsage> usage;  // what it was made from
-  StackedUsage stack;
+  std::shared_ptr<const analysis::MemoryUsage> usage;  // what it was made from
+  analysis::StackedUsage stack;
   std::vector<UsageSeries> series;
   std::vector<UsageRun> total;
   std::vector<UsageRun> reserved;  // what the allocator holds; empty: nobody tells
@@ -57,19 +57,21 @@ struct MemoryPlotData {
   std::vector<AddressBlock> map;
 };
 
-[[nodiscard]] std::shared_ptr<const MemoryPlotData> make_memory_plot(std::shared_ptr<const MemoryUsage> usage,
+[[nodiscard]] std::shared_ptr<const MemoryPlotData> make_memory_plot(std::shared_ptr<const analysis::MemoryUsage> usage,
                                                                      const MemoryPlotKey& key,
                                                                      std::int64_t session_end_ns);
 
 // The series that lies at so many bytes above the ground in a pixel of the stack; none above all of them.
-[[nodiscard]] std::optional<std::size_t> series_at(const StackedUsage& stack, std::size_t pixel, std::uint64_t bytes);
+[[nodiscard]] std::optional<std::size_t> series_at(const analysis::StackedUsage& stack, std::size_t pixel,
+                                                   std::uint64_t bytes);
 
 // The use of memory pools as the timeline draws it, made off the UI thread: a pool may have changed millions of times
 // in sight. Until the wanted stack is there the last one of its pool is given.
 class UsageStacks {
  public:
   // Null before the pool's first answer; compare the key's range with what was asked for.
-  std::shared_ptr<const MemoryPlotData> get(SessionAnalysis& analysis, const std::shared_ptr<const MemoryUsage>& usage,
+  std::shared_ptr<const MemoryPlotData> get(session::SessionAnalysis& analysis,
+                                            const std::shared_ptr<const analysis::MemoryUsage>& usage,
                                             std::uint32_t pool, const TimeRange& range, std::size_t pixels,
                                             std::size_t most_series);
 
@@ -81,4 +83,4 @@ class UsageStacks {
   std::map<std::uint32_t, Entry> entries_;  // by pool
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

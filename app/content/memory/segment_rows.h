@@ -9,7 +9,7 @@
 #include "app/content/memory/model.h"
 #include "core/analysis/memory/segments.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
 struct SegmentRowsKey {
   std::uint64_t version = 0;  // of the snapshot
@@ -17,7 +17,7 @@ struct SegmentRowsKey {
   std::int64_t ns = 0;
   std::size_t pixels = 1;  // of a row, which shows all of its segment
   std::uint64_t min_bytes = 0;
-  UsageGrouping grouping = UsageGrouping::tensor;
+  analysis::UsageGrouping grouping = analysis::UsageGrouping::tensor;
   PassingEvents passing = {};
   bool operator==(const SegmentRowsKey&) const = default;
 };
@@ -30,12 +30,12 @@ struct SegmentStrip {
 
 struct SegmentRows {
   SegmentRowsKey key;
-  std::shared_ptr<const MemoryUsage> usage;  // that it was made of
-  SegmentMap map;                            // a row for each of its segments, the largest first
+  std::shared_ptr<const analysis::MemoryUsage> usage;  // that it was made of
+  analysis::SegmentMap map;                            // a row for each of its segments, the largest first
   std::vector<std::vector<SegmentStrip>> rows;
 };
 
-[[nodiscard]] std::shared_ptr<const SegmentRows> make_segment_rows(std::shared_ptr<const MemoryUsage> usage,
+[[nodiscard]] std::shared_ptr<const SegmentRows> make_segment_rows(std::shared_ptr<const analysis::MemoryUsage> usage,
                                                                    const SegmentRowsKey& key);
 
 // The address under a pixel of a row, and the allocation that holds it.
@@ -47,6 +47,6 @@ struct SegmentPlace {
 [[nodiscard]] SegmentPlace place_in_segment(const SegmentRows& rows, std::size_t row, double share);
 
 // "4.24 GiB held, 3.07 GiB in use, ...": of all rows.
-[[nodiscard]] std::string segments_text(const SegmentMap& map);
+[[nodiscard]] std::string segments_text(const analysis::SegmentMap& map);
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

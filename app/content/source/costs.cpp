@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <utility>
 
@@ -12,7 +11,7 @@
 #include "core/base/text.h"
 #include "core/names/name_forms.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 namespace {
 
 bool holds(std::string_view text, std::string_view wanted) {
@@ -21,39 +20,13 @@ bool holds(std::string_view text, std::string_view wanted) {
   return wanted.empty() || found != text.end();
 }
 
-double number_of(const LineCost& cost, CostColumn column) noexcept {
-  switch (column) {
-    case CostColumn::place:
-      return 0;
-    case CostColumn::events:
-      return heat_value(cost, Heat::events);
-    case CostColumn::busy:
-      return heat_value(cost, Heat::busy);
-    case CostColumn::wait:
-      return heat_value(cost, Heat::wait);
-    case CostColumn::bytes:
-      return heat_value(cost, Heat::bytes);
-  }
-  return 0;
-}
+double number_of(const LineCost& cost, CostOrder by) noexcept { return by ? heat_value(cost, *by) : 0; }
 
 }  // namespace
 
-CostColumn column_of(Heat heat) noexcept {
-  switch (heat) {
-    case Heat::busy:
-      return CostColumn::busy;
-    case Heat::wait:
-      return CostColumn::wait;
-    case Heat::events:
-      return CostColumn::events;
-    case Heat::bytes:
-      return CostColumn::bytes;
-  }
-  return CostColumn::busy;
+LineCost cost_of(const analysis::SourceLine& line) noexcept {
+  return {line.event_count, line.busy_ns, line.wait_ns, line.bytes};
 }
-
-LineCost cost_of(const SourceLine& line) noexcept { return {line.event_count, line.busy_ns, line.wait_ns, line.bytes}; }
 
 LineCost& operator+=(LineCost& sum, const LineCost& more) noexcept {
   sum.event_count += more.event_count;
@@ -63,12 +36,12 @@ LineCost& operator+=(LineCost& sum, const LineCost& more) noexcept {
   return sum;
 }
 
-std::vector<FileCost> file_costs(const SourceLines& lines, const SourceFiles& stored) {
+std::vector<FileCost> file_costs(const analysis::SourceLines& lines, const SourceFiles& stored) {
   std::map<std::string, FileCost, std::less<>> by_path;
   for (const auto& file : stored) by_path[file->path] = {file->path, file, {}, 0};
   std::string_view named;
   FileCost* file = nullptr;
-  for (const SourceLine& line : lines.lines) {  // sorted by path: one look-up per path
+  for (const analysis::SourceLine& line : lines.lines) {  // sorted by path: one look-up per path
     if (file == nullptr || line.path != named) {
       named = line.path;
       const auto found = find_source(stored, line.path);
@@ -85,32 +58,32 @@ std::vector<FileCost> file_costs(const SourceLines& lines, const SourceFiles& st
   return files;
 }
 
-void sort_files(std::vector<FileCost>& files, CostColumn column, bool descending) {
+void sort_files(std::vector<FileCost>& files, CostOrder by, bool descending) {
   std::sort(files.begin(), files.end(), [&](const FileCost& a, const FileCost& b) {
-    const double left = number_of(a.cost, column), right = number_of(b.cost, column);
+    const double left = number_of(a.cost, by), right = number_of(b.cost, by);
     if (left != right) return descending ? left > right : left < right;
-    return column == CostColumn::place && descending ? a.path > b.path : a.path < b.path;
+    return !by && descending ? a.path > b.path : a.path < b.path;
   });
 }
 
-std::vector<std::uint32_t> ordered_lines(const SourceLines& lines, std::string_view wanted, CostColumn column,
+std::vector<std::uint32_t> ordered_lines(const analysis::SourceLines& lines, std::string_view wanted, CostOrder by,
                                          bool descending) {
   std::vector<std::uint32_t> order;
   for (std::uint32_t i = 0; i < lines.lines.size(); ++i) {
     if (holds(lines.lines[i].path, wanted)) order.push_back(i);
   }
-  const bool by_place_down = column == CostColumn::place && descending;
+  const bool by_place_down = !by && descending;
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const double left = number_of(cost_of(lines.lines[a]), column), right = number_of(cost_of(lines.lines[b]), column);
+    const double left = number_of(cost_of(lines.lines[a]), by), right = number_of(cost_of(lines.lines[b]), by);
     if (left != right) return descending ? left > right : left < right;
     return by_place_down ? a > b : a < b;  // the lines come by path and number
   });
   return order;
 }
 
-std::set<std::string> paths_without_text(const SourceLines& lines, const SourceFiles& stored) {
+std::set<std::string> paths_without_text(const analysis::SourceLines& lines, const SourceFiles& stored) {
   std::set<std::string> paths;
-  for (const SourceLine& line : lines.lines) {
+  for (const analysis::SourceLine& line : lines.lines) {
     if (!paths.contains(line.path) && !find_source(stored, line.path)) paths.insert(line.path);
   }
   return paths;
@@ -131,8 +104,7 @@ std::vector<std::uint32_t> find_lines(const std::vector<CodeLine>& lines, std::s
   std::vector<std::uint32_t> found;
   if (wanted.empty()) return found;
   std::uint32_t number = 0;
-  const char* end = wanted.data() + wanted.size();
-  if (const auto [last, code] = std::from_chars(wanted.data(), end, number); code == std::errc() && last == end) {
+  if (read_number(wanted, number)) {
     if (number > 0 && number <= lines.size()) found.push_back(number - 1);
     return found;
   }
@@ -169,7 +141,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kCallLev
     {"instant", "Instant"},
 }};
 
-std::string call_level_of(const StackCall& call, const std::string& location) {
+std::string call_level_of(const analysis::StackCall& call, const std::string& location) {
   if (call.event == kNoEvent) return location.find(".py:") != std::string::npos ? "Python" : "Call";
   for (const auto& [table, level] : kCallLevels) {
     if (call.table == table) return std::string(level);
@@ -199,7 +171,7 @@ std::string called_function(std::string_view name) {
   return std::string(name);
 }
 
-CallRow call_row_of(const StackCall& call) {
+CallRow call_row_of(const analysis::StackCall& call) {
   CallRow row;
   row.event = call.event;
   row.recorded = call.name;
@@ -244,9 +216,9 @@ std::string common_package(const std::vector<CallRow>& rows, std::size_t first, 
 
 }  // namespace
 
-std::vector<CallRow> call_rows(const std::vector<StackCall>& calls) {
+std::vector<CallRow> call_rows(const std::vector<analysis::StackCall>& calls) {
   std::vector<CallRow> rows;
-  for (const StackCall& call : calls) {
+  for (const analysis::StackCall& call : calls) {
     CallRow row = call_row_of(call);
     const bool again = !rows.empty() && call.event == kNoEvent && rows.back().event == kNoEvent &&
                        rows.back().recorded == row.recorded;
@@ -289,8 +261,8 @@ std::vector<CallRow> folded_rows(const std::vector<CallRow>& rows, const std::se
   return shown;
 }
 
-const StackRules& stack_rules() {
-  static const StackRules kRules{
+const analysis::StackRules& stack_rules() {
+  static const analysis::StackRules kRules{
       [](const Schema& schema) { return schema.name != "overhead" && schema.name != "trace_span"; }, "Python id",
       "Python parent id"};
   return kRules;
@@ -301,4 +273,4 @@ std::string_view last_of_path(std::string_view location) noexcept {
   return slash == std::string_view::npos ? location : location.substr(slash + 1);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,7 +12,7 @@
 #include "app/content/source/text.h"
 #include "core/analysis/dependencies/event_stack.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
 using SourceFiles = std::vector<std::shared_ptr<const SourceFile>>;
 
@@ -22,21 +23,20 @@ struct FileCost {
   std::size_t line_count = 0;  // lines that events name
 };
 
-enum class CostColumn : std::uint8_t { place, events, busy, wait, bytes };
-[[nodiscard]] CostColumn column_of(Heat heat) noexcept;
+using CostOrder = std::optional<Heat>;  // nothing: by place
 
 // One entry per file. Paths that mean the same stored file are one.
-[[nodiscard]] std::vector<FileCost> file_costs(const SourceLines& lines, const SourceFiles& stored);
-void sort_files(std::vector<FileCost>& files, CostColumn column, bool descending);
+[[nodiscard]] std::vector<FileCost> file_costs(const analysis::SourceLines& lines, const SourceFiles& stored);
+void sort_files(std::vector<FileCost>& files, CostOrder by, bool descending);
 
 // Indices into lines.lines of those whose path holds `wanted` (all if it is empty), upper and lower case alike.
-[[nodiscard]] std::vector<std::uint32_t> ordered_lines(const SourceLines& lines, std::string_view wanted,
-                                                       CostColumn column, bool descending);
+[[nodiscard]] std::vector<std::uint32_t> ordered_lines(const analysis::SourceLines& lines, std::string_view wanted,
+                                                       CostOrder by, bool descending);
 
 // The paths that events name and no stored file is meant by.
-[[nodiscard]] std::set<std::string> paths_without_text(const SourceLines& lines, const SourceFiles& stored);
+[[nodiscard]] std::set<std::string> paths_without_text(const analysis::SourceLines& lines, const SourceFiles& stored);
 
-[[nodiscard]] LineCost cost_of(const SourceLine& line) noexcept;
+[[nodiscard]] LineCost cost_of(const analysis::SourceLine& line) noexcept;
 LineCost& operator+=(LineCost& sum, const LineCost& more) noexcept;
 
 // Indices (from 0) of the lines that cost something, the costliest first.
@@ -62,14 +62,14 @@ struct CallRow {
 };
 
 // One row for each call; equal lines of a recorded text are one.
-[[nodiscard]] std::vector<CallRow> call_rows(const std::vector<StackCall>& calls);
+[[nodiscard]] std::vector<CallRow> call_rows(const std::vector<analysis::StackCall>& calls);
 // The same with runs of framework calls as one row each, but for those that were opened.
 [[nodiscard]] std::vector<CallRow> folded_rows(const std::vector<CallRow>& rows, const std::set<std::size_t>& opened);
 
 // Of the sources that are known: a profiler's own marks call nothing; calls of Python name who made them.
-[[nodiscard]] const StackRules& stack_rules();
+[[nodiscard]] const analysis::StackRules& stack_rules();
 
 // "attention.py:57" of "/home/me/moe/attention.py:57".
 [[nodiscard]] std::string_view last_of_path(std::string_view location) noexcept;
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "app/content/source/costs.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 namespace {
 
 constexpr std::array<std::string_view, 38> kKeywords = {
@@ -145,15 +146,11 @@ std::vector<CodeLine> code_lines(const SourceFile& file) {
   return lines;
 }
 
-std::vector<LineCost> line_costs(const SourceLines& lines, std::string_view path, std::size_t count) {
+std::vector<LineCost> line_costs(const analysis::SourceLines& lines, std::string_view path, std::size_t count) {
   std::vector<LineCost> costs(count);
-  for (const SourceLine& line : lines.lines) {
+  for (const analysis::SourceLine& line : lines.lines) {
     if (line.line == 0 || line.line > count || !same_source(line.path, path)) continue;
-    LineCost& cost = costs[line.line - 1];
-    cost.event_count += line.event_count;
-    cost.busy_ns += line.busy_ns;
-    cost.wait_ns += line.wait_ns;
-    cost.bytes += line.bytes;
+    costs[line.line - 1] += cost_of(line);
   }
   return costs;
 }
@@ -187,4 +184,4 @@ std::string heat_text(const LineCost& cost, Heat heat) {
   return "";
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

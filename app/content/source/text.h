@@ -13,7 +13,7 @@
 #include "core/model/definitions.h"
 #include "core/model/source_location.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
 // Cuts Python source into what the source view colours: keywords, strings, numbers, comments, operators, the rest.
 // Line by line, with the state that a string in triple quotes carries from one line to the next. Not a parser.
@@ -53,10 +53,11 @@ enum class Heat : std::uint8_t { busy, wait, events, bytes };
 [[nodiscard]] std::vector<CodeLine> code_lines(const SourceFile& file);
 
 // One entry per line of the file (index = line - 1); lines beyond its end are left out.
-[[nodiscard]] std::vector<LineCost> line_costs(const SourceLines& lines, std::string_view path, std::size_t count);
+[[nodiscard]] std::vector<LineCost> line_costs(const analysis::SourceLines& lines, std::string_view path,
+                                               std::size_t count);
 
 // The figure that colours the margin, its text, and its share of the file's largest.
 [[nodiscard]] double heat_value(const LineCost& cost, Heat heat) noexcept;
 [[nodiscard]] std::string heat_text(const LineCost& cost, Heat heat);  // "" for nothing
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -8,7 +8,7 @@
 #include "app/session/analysis.h"
 #include "core/base/text.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 namespace {
 
 constexpr std::array<std::string_view, 34> kSqlTextKeywords = {
@@ -25,19 +25,19 @@ constexpr std::size_t kMostCandidates = 60;
 // As SQL compares it.
 std::string name_of(const SqlToken& token) { return lower_case(token.text); }
 
-const SqlTable* find_table(std::span<const SqlTable> tables, const std::string& lower_name) {
-  for (const SqlTable& table : tables) {
+const sql::ListedTable* find_table(std::span<const sql::ListedTable> tables, const std::string& lower_name) {
+  for (const sql::ListedTable& table : tables) {
     if (lower_case(table.name) == lower_name) return &table;
   }
   return nullptr;
 }
 
 // The table behind a name in front of a dot: a table, or an alias ("slice s", "slice AS s").
-const SqlTable* table_or_alias(std::span<const SqlToken> tokens, std::span<const SqlTable> tables,
-                               const std::string& lower_name) {
-  if (const SqlTable* table = find_table(tables, lower_name)) return table;
+const sql::ListedTable* table_or_alias(std::span<const SqlToken> tokens, std::span<const sql::ListedTable> tables,
+                                       const std::string& lower_name) {
+  if (const sql::ListedTable* table = find_table(tables, lower_name)) return table;
   for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
-    const SqlTable* table = find_table(tables, name_of(tokens[i]));
+    const sql::ListedTable* table = find_table(tables, name_of(tokens[i]));
     if (table == nullptr) continue;
     std::size_t alias = i + 1;
     if (name_of(tokens[alias]) == "as" && alias + 1 < tokens.size()) ++alias;
@@ -68,13 +68,13 @@ class Candidates {
     }
     list.push_back({std::move(text), std::move(detail)});
   }
-  void offer_columns(const SqlTable& table) {
+  void offer_columns(const sql::ListedTable& table) {
     for (const auto* columns : {&table.columns, &table.hidden_columns}) {
       for (const std::string& column : *columns) offer(column, as_name(column), "column of " + table.name);
     }
   }
-  void offer_tables(std::span<const SqlTable> tables) {
-    for (const SqlTable& table : tables) offer(table.name, as_name(table.name), "table");
+  void offer_tables(std::span<const sql::ListedTable> tables) {
+    for (const sql::ListedTable& table : tables) offer(table.name, as_name(table.name), "table");
   }
   [[nodiscard]] std::vector<SqlCandidate> take() {
     first_.insert(first_.end(), std::make_move_iterator(later_.begin()), std::make_move_iterator(later_.end()));
@@ -105,10 +105,10 @@ std::vector<SqlToken> sql_tokens(std::string_view sql) {
   return tokens;
 }
 
-std::vector<std::string> named_tables(std::string_view sql, std::span<const SqlTable> tables) {
+std::vector<std::string> named_tables(std::string_view sql, std::span<const sql::ListedTable> tables) {
   const std::vector<SqlToken> tokens = sql_tokens(sql);
   std::vector<std::string> found;
-  for (const SqlTable& table : tables) {
+  for (const sql::ListedTable& table : tables) {
     const std::string lower = lower_case(table.name);
     const bool named = std::any_of(tokens.begin(), tokens.end(),
                                    [&](const SqlToken& token) { return token.is_name() && name_of(token) == lower; });
@@ -117,7 +117,7 @@ std::vector<std::string> named_tables(std::string_view sql, std::span<const SqlT
   return found;
 }
 
-SqlCompletion complete_sql(std::string_view sql, std::size_t caret, std::span<const SqlTable> tables) {
+SqlCompletion complete_sql(std::string_view sql, std::size_t caret, std::span<const sql::ListedTable> tables) {
   caret = std::min(caret, sql.size());
   SqlCompletion completion{caret, caret, {}};
   if (in_comment(sql, caret)) return completion;
@@ -141,7 +141,7 @@ SqlCompletion complete_sql(std::string_view sql, std::size_t caret, std::span<co
   Candidates candidates(prefix);
   const std::string last = earlier.empty() ? "" : name_of(earlier.back());
   if (last == "." && earlier.size() >= 2) {
-    if (const SqlTable* table = table_or_alias(tokens, tables, name_of(earlier[earlier.size() - 2]))) {
+    if (const sql::ListedTable* table = table_or_alias(tokens, tables, name_of(earlier[earlier.size() - 2]))) {
       candidates.offer_columns(*table);
     }
   } else if (last == "from" || last == "join") {
@@ -189,14 +189,14 @@ std::string with_parameters(std::string_view sql, const SqlParameters& parameter
 
 namespace {
 
-std::optional<std::size_t> find_column(const SqlResult& result, std::string_view name) {
+std::optional<std::size_t> find_column(const listing::SqlResult& result, std::string_view name) {
   for (std::size_t i = 0; i < result.columns.size(); ++i) {
     if (result.columns[i] == name) return i;
   }
   return std::nullopt;
 }
 
-std::optional<std::int64_t> integer_in(const SqlResult& result, std::size_t row, std::string_view column) {
+std::optional<std::int64_t> integer_in(const listing::SqlResult& result, std::size_t row, std::string_view column) {
   const auto index = find_column(result, column);
   if (!index) return std::nullopt;
   const auto* value = std::get_if<std::int64_t>(&result.at(row, *index));
@@ -205,7 +205,8 @@ std::optional<std::int64_t> integer_in(const SqlResult& result, std::size_t row,
 
 // Whether the query names a table whose ids are not those of events.
 bool names_other_ids(std::string_view sql) {
-  static const std::array<SqlTable, 2> others = {SqlTable{"track", {}, {}, 0}, SqlTable{"marker", {}, {}, 0}};
+  static const std::array<sql::ListedTable, 2> others = {sql::ListedTable{"track", {}, {}, 0},
+                                                         sql::ListedTable{"marker", {}, {}, 0}};
   return !named_tables(sql, others).empty();
 }
 
@@ -235,11 +236,11 @@ std::shared_ptr<const SqlAnswer> answer_query(const Store& store, const std::sha
   answer->sql = std::move(typed);
   answer->snapshot_version = snapshot->version;
   answer->filter = filter;
-  auto mask = filter_mask({store, snapshot, pool, control}, filter, known);
+  auto mask = search::filter_mask({store, snapshot, pool, control}, filter, known);
   if (mask) {
     answer->seen = count_passing(*snapshot, mask->get());
     answer->events = count_passing(*snapshot, nullptr);
-    SqlSession session(store, snapshot, pool, std::move(*mask));
+    sql::Session session(store, snapshot, pool, std::move(*mask));
     auto result = session.run(sql, SqlConsole::kLimits, control);
     if (result) {
       answer->result = std::move(*result);
@@ -256,7 +257,7 @@ std::shared_ptr<const SqlAnswer> answer_query(const Store& store, const std::sha
 }  // namespace
 
 SqlRowPlace place_of_row(const SqlAnswer& answer, std::size_t row, EventReader& reader) {
-  const SqlResult& result = answer.result;
+  const listing::SqlResult& result = answer.result;
   SqlRowPlace place;
   place.begin_ns = integer_in(result, row, "ts_ns");
   if (place.begin_ns) {
@@ -284,12 +285,12 @@ SqlRowPlace place_of_row(const SqlAnswer& answer, std::size_t row, EventReader& 
   return place;
 }
 
-bool SqlConsole::update(const SessionTab& tab) {
+bool SqlConsole::update(const session::SessionTab& tab) {
   if (tables_task_.ready()) tables_ = tables_task_.take();
   if (!tables_task_.valid() && tables_of_tracks_ != tab.snapshot->tracks.size()) {
     tables_of_tracks_ = tab.snapshot->tracks.size();
     tables_task_ = pool_.start([store = tab.store, snapshot = tab.snapshot, &pool = pool_](TaskControl&) {
-      const SqlSession session(*store, snapshot, pool);
+      const sql::Session session(*store, snapshot, pool);
       return session.tables();
     });
   }
@@ -298,7 +299,7 @@ bool SqlConsole::update(const SessionTab& tab) {
   return true;
 }
 
-void SqlConsole::run(const SessionTab& tab, std::string sql, const EventFilter& filter) {
+void SqlConsole::run(const session::SessionTab& tab, std::string sql, const EventFilter& filter) {
   const SqlParameters parameters{whole_time(tab.view.begin_ns), whole_time(tab.view.end_ns), tab.selected};
   std::string bound = with_parameters(sql, parameters);
   task_ = pool_.start([store = tab.store, snapshot = tab.snapshot, &pool = pool_, typed = std::move(sql),
@@ -315,4 +316,4 @@ double SqlConsole::share() const noexcept {
   return total == 0 ? -1 : static_cast<double>(task_.done()) / static_cast<double>(total);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -16,7 +16,7 @@
 #include "core/sql/base/sql.h"
 #include "core/sql/base/tokens.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 
 // What the SQL panel knows about the text of a query without running it: its words, what could be typed next, which
 // tables it names, and the values of the view that it may use as parameters. No drawing, not a parser.
@@ -28,7 +28,7 @@ using SqlTokenKind = sql::TokenKind;
 [[nodiscard]] std::vector<SqlToken> sql_tokens(std::string_view sql);
 
 // Those of the tables that the query names, each once, in the order of the tables.
-[[nodiscard]] std::vector<std::string> named_tables(std::string_view sql, std::span<const SqlTable> tables);
+[[nodiscard]] std::vector<std::string> named_tables(std::string_view sql, std::span<const sql::ListedTable> tables);
 
 struct SqlCandidate {
   std::string text;    // what is put in place of the word
@@ -41,7 +41,8 @@ struct SqlCompletion {
 };
 // What may stand at the caret: after FROM and JOIN tables, after "table." its columns, elsewhere columns of the tables
 // that the query names, functions, keywords. Nothing inside quotes and comments.
-[[nodiscard]] SqlCompletion complete_sql(std::string_view sql, std::size_t caret, std::span<const SqlTable> tables);
+[[nodiscard]] SqlCompletion complete_sql(std::string_view sql, std::size_t caret,
+                                         std::span<const sql::ListedTable> tables);
 
 // Values of the view that a query may name: :begin and :end of the visible range in ns, :selected, an event's id.
 struct SqlParameters {
@@ -54,7 +55,7 @@ struct SqlParameters {
 
 struct SqlAnswer {
   std::string sql;  // as it was typed
-  SqlResult result;
+  listing::SqlResult result;
   std::string error;  // set instead of a result
   double seconds = 0;
   std::uint64_t snapshot_version = 0;
@@ -77,13 +78,14 @@ struct SqlRowPlace {
 class SqlConsole {
  public:
   // More rows than this are cut, and the panel says so.
-  static constexpr SqlLimits kLimits{100'000, std::uint64_t{128} << 20};
+  static constexpr sql::QueryLimits kLimits{100'000, std::uint64_t{128} << 20};
 
   explicit SqlConsole(WorkerPool& pool) : pool_(pool) {}
 
   // Once per frame: takes what has become ready. True when a new answer is there.
-  bool update(const SessionTab& tab);
-  void run(const SessionTab& tab, std::string sql, const EventFilter& filter = {});  // cancels the one under way
+  bool update(const session::SessionTab& tab);
+  void run(const session::SessionTab& tab, std::string sql,
+           const EventFilter& filter = {});  // cancels the one under way
   void cancel();
 
   [[nodiscard]] bool running() const noexcept { return task_.valid(); }
@@ -91,16 +93,16 @@ class SqlConsole {
   [[nodiscard]] const SqlAnswer* answer() const noexcept { return answer_ ? answer_.get() : nullptr; }
   [[nodiscard]] const std::shared_ptr<const SqlAnswer>& shared_answer() const noexcept { return answer_; }
   // What can be asked; empty until it is known.
-  [[nodiscard]] const std::vector<SqlTable>& tables() const noexcept { return tables_; }
+  [[nodiscard]] const std::vector<sql::ListedTable>& tables() const noexcept { return tables_; }
   [[nodiscard]] bool pending() const noexcept { return task_.valid() || tables_task_.valid(); }
 
  private:
   WorkerPool& pool_;
   Task<std::shared_ptr<const SqlAnswer>> task_;
-  Task<std::vector<SqlTable>> tables_task_;
-  std::vector<SqlTable> tables_;
+  Task<std::vector<sql::ListedTable>> tables_task_;
+  std::vector<sql::ListedTable> tables_;
   std::size_t tables_of_tracks_ = 0;  // how many tracks there were when they were asked for
   std::shared_ptr<const SqlAnswer> answer_;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -10,20 +10,23 @@
 #include "core/base/format.h"
 #include "core/names/name_forms.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 namespace {
 
-std::vector<SharePair> pairs_of_paths(const WorkGraph& graph, const CriticalPath& before, const CriticalPath& after) {
+std::vector<SharePair> pairs_of_paths(const analysis::WorkGraph& graph, const analysis::CriticalPath& before,
+                                      const analysis::CriticalPath& after) {
   std::vector<SharePair> pairs;
-  const auto add = [&](const PathShare& share, std::int64_t SharePair::*which) {
+  const auto add = [&](const analysis::PathShare& share, std::int64_t SharePair::*which) {
     auto found = std::find_if(pairs.begin(), pairs.end(), [&](const SharePair& pair) {
       return pair.label == share.label && pair.is_gap == share.is_gap;
     });
     if (found == pairs.end()) found = pairs.insert(pairs.end(), {share.label, share.is_gap});
     (*found).*which += share.length_ns;
   };
-  for (const PathShare& share : path_shares(graph, before, PathBy::resource)) add(share, &SharePair::before_ns);
-  for (const PathShare& share : path_shares(graph, after, PathBy::resource)) add(share, &SharePair::after_ns);
+  for (const analysis::PathShare& share : analysis::path_shares(graph, before, analysis::PathBy::resource))
+    add(share, &SharePair::before_ns);
+  for (const analysis::PathShare& share : analysis::path_shares(graph, after, analysis::PathBy::resource))
+    add(share, &SharePair::after_ns);
   return pairs;
 }
 
@@ -53,30 +56,30 @@ class GhostCells {
 
 std::string SharePair::text() const { return is_gap ? "waiting: " + label : label.empty() ? std::string("-") : label; }
 
-Result<WhatIfAnswer> answer_what_if(const QueryContext& query, const WorkGraph& graph,
-                                    std::span<const WhatIfChange> changes, const TimeRange& range,
-                                    RetainedDetails* retained) {
-  auto replayed = TRY(replay_range(query, graph, changes, range, retained));
-  const CriticalPath path = find_critical_path(graph, replayed.before);
+Result<WhatIfAnswer> answer_what_if(const QueryContext& query, const analysis::WorkGraph& graph,
+                                    std::span<const analysis::WhatIfChange> changes, const TimeRange& range,
+                                    analysis::RetainedDetails* retained) {
+  auto replayed = TRY(analysis::replay_range(query, graph, changes, range, retained));
+  const analysis::CriticalPath path = analysis::find_critical_path(graph, replayed.before);
   WhatIfAnswer answer;
   answer.shares = pairs_of_paths(graph, path, replayed.path);
-  answer.bound_before = path_most_text(graph, path);
-  answer.bound_after = path_most_text(graph, replayed.path);
+  answer.bound_before = analysis::path_most_text(graph, path);
+  answer.bound_after = analysis::path_most_text(graph, replayed.path);
   answer.result = std::move(replayed);
   return answer;
 }
 
 std::string total_change_text(const ChangeSaving& saving) {
   const auto text = [](std::int64_t ns) {
-    return (ns > 0 ? "−" : ns < 0 ? "+" : "") + format_duration(static_cast<double>(ns < 0 ? -ns : ns));
+    return (ns > 0 ? "−" : ns < 0 ? "+" : "") + format_duration(ns < 0 ? -ns : ns);
   };
   const std::string least = text(saving.least_ns), most = text(saving.most_ns);
   return least == most ? "≈ " + least : least + " to " + most;
 }
 
-std::string then_text(const WhatIfResult& result) {
-  const std::string least = format_duration(static_cast<double>(result.total_before_ns - result.most_ns)),
-                    most = format_duration(static_cast<double>(result.total_before_ns - result.least_ns));
+std::string then_text(const analysis::WhatIfResult& result) {
+  const std::string least = format_duration(result.total_before_ns - result.most_ns),
+                    most = format_duration(result.total_before_ns - result.least_ns);
   return least == most ? "≈ " + most : least + " to " + most;
 }
 
@@ -90,7 +93,7 @@ std::string times_faster(double times) {
 
 }  // namespace
 
-std::string ratio_text(const WhatIfResult& result) {
+std::string ratio_text(const analysis::WhatIfResult& result) {
   const auto ratio = [&](std::int64_t saved_ns) {
     const std::int64_t after_ns = result.total_before_ns - saved_ns;
     return after_ns <= 0 ? std::string("–")
@@ -104,7 +107,7 @@ std::int64_t ghost_length_ns(const WhatIfAnswer& answer) noexcept {
   return std::max<std::int64_t>({answer.result.total_before_ns, answer.result.total_after_ns, 1});
 }
 
-std::vector<GhostRow> ghost_rows(const WorkGraph& graph, const WhatIfAnswer& answer, std::size_t most) {
+std::vector<GhostRow> ghost_rows(const analysis::WorkGraph& graph, const WhatIfAnswer& answer, std::size_t most) {
   std::vector<SharePair> wanted;
   for (const SharePair& share : answer.shares) {
     if (!share.is_gap) wanted.push_back(share);
@@ -118,11 +121,11 @@ std::vector<GhostRow> ghost_rows(const WorkGraph& graph, const WhatIfAnswer& ans
   std::vector<GhostRow> rows;
   for (const SharePair& share : wanted) {
     GhostRow row{.label = share.label, .now = std::vector<float>(kGhostCells), .then = std::vector<float>(kGhostCells)};
-    for (const GraphLane& lane : graph.lanes) {
+    for (const analysis::GraphLane& lane : graph.lanes) {
       const TrackSnapshot* track = graph.snapshot->find_track(lane.resource);
       if (track == nullptr || track->track->name != share.label) continue;
       row.kind = lane.kind;
-      for (NodeIndex node = lane.first; node < lane.first + lane.count; ++node) {
+      for (analysis::NodeIndex node = lane.first; node < lane.first + lane.count; ++node) {
         if (graph.waits[node] != 0) continue;
         now.add(row.now, graph.begin_ns[node], graph.end_ns[node]);
         then.add(row.then, answer.result.begin_ns[node], answer.result.end_ns[node]);
@@ -133,31 +136,32 @@ std::vector<GhostRow> ghost_rows(const WorkGraph& graph, const WhatIfAnswer& ans
   return rows;
 }
 
-std::vector<std::string> suggested_changes(const WorkGraph& graph, const CriticalPath& path) {
+std::vector<std::string> suggested_changes(const analysis::WorkGraph& graph, const analysis::CriticalPath& path) {
   std::vector<std::string> changes;
   std::set<std::string> known;
   const auto add = [&](std::string text) {
     if (known.insert(text).second) changes.push_back(std::move(text));
   };
-  const auto kind_of = [&](const PathShare& share) {
-    return share.first == kNoNode ? WorkKind::none : graph.lane(share.first).kind;
+  const auto kind_of = [&](const analysis::PathShare& share) {
+    return share.first == analysis::kNoNode ? WorkKind::none : graph.lane(share.first).kind;
   };
-  for (const PathShare& share : path_shares(graph, path, PathBy::kind)) {
-    if (share.is_gap && share.label == wait_reason_name(WaitReason::host)) add("launch latency x0.5");
+  for (const analysis::PathShare& share : analysis::path_shares(graph, path, analysis::PathBy::kind)) {
+    if (share.is_gap && share.label == analysis::wait_reason_name(analysis::WaitReason::host))
+      add("launch latency x0.5");
     if (share.is_gap) continue;
     if (kind_of(share) == WorkKind::transfer) add("dma bandwidth x1.5");
     if (kind_of(share) == WorkKind::host) add("host x0.5");
   }
   constexpr std::size_t kMostNames = 4;
   std::size_t names = 0;
-  for (const PathShare& share : path_shares(graph, path, PathBy::name)) {
+  for (const analysis::PathShare& share : analysis::path_shares(graph, path, analysis::PathBy::name)) {
     if (share.is_gap || share.label.empty() || kind_of(share) == WorkKind::host || names == kMostNames) continue;
     ++names;
     // Only transfers that name what they carry are reloads of it.
     const bool reloads = kind_of(share) == WorkKind::transfer && graph.lane(share.first).shares_server;
     add(reloads ? "drop reload of " + share.label : "event " + usual_name(share.label) + " x0.5");
   }
-  for (const PathShare& share : path_shares(graph, path, PathBy::resource)) {
+  for (const analysis::PathShare& share : analysis::path_shares(graph, path, analysis::PathBy::resource)) {
     if (share.is_gap || share.label.empty() || kind_of(share) == WorkKind::host) continue;
     const bool transfers = kind_of(share) == WorkKind::transfer;
     if (!transfers) add("engine " + share.label + " x0.5");
@@ -174,4 +178,4 @@ std::vector<std::string> suggested_changes(const WorkGraph& graph, const Critica
   return changes;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -6,7 +6,7 @@
 #include "core/listing/analysis_listings.h"
 #include "imgui.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 3> kMeasureWords = {"after the first", "f
 }  // namespace
 
 CollectivesPanel::MapPlaces CollectivesPanel::place_map(const Ui& ui, const Rect& area) const {
-  const CollectivesReport& report = *shown_->report;  // the map's too
+  const analysis::CollectivesReport& report = *shown_->report;  // the map's too
   MapPlaces places;
   Rect rest = area;
   // A low panel keeps the rows of ranks: first it lacks the legend, then the skews, then the numbers of instances.
@@ -53,7 +53,7 @@ std::pair<std::size_t, std::size_t> CollectivesPanel::MapPlaces::ranks_in(const 
 
 void CollectivesPanel::draw_map(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
-  const CollectivesReport& report = *shown_->report;
+  const analysis::CollectivesReport& report = *shown_->report;
   if (report.instances.empty())
     return empty_sentence(ui, "collectives.none_here", area, icon::kBalance, "No collective in this range.");
   MapPlaces places = place_map(ui, area);
@@ -61,11 +61,11 @@ void CollectivesPanel::draw_map(const PanelContext& context, const Rect& area) {
   columns_ = room;
   const std::size_t columns = std::min(room, report.instances.size());
   if (!map_ || map_->measure != measure_ || map_->columns != columns) {
-    const auto grid = context.analysis().ask(
-        grid_, GridQuestion{{shown_->report}, measure_, columns}, {.ages = false},
-        [of = shown_->report, measure = measure_, columns](const QueryContext&) -> FoundAnswer<CollectiveGrid> {
-          return make_collective_grid(of, measure, columns);
-        });
+    const auto grid = context.analysis().ask(grid_, GridQuestion{{shown_->report}, measure_, columns}, {.ages = false},
+                                             [of = shown_->report, measure = measure_,
+                                              columns](const QueryContext&) -> FoundAnswer<content::CollectiveGrid> {
+                                               return content::make_collective_grid(of, measure, columns);
+                                             });
     if (grid && grid->of == shown_->report) map_ = grid;
   }
   if (!map_ || map_->columns == 0) return;
@@ -107,7 +107,7 @@ void CollectivesPanel::draw_rows(const PanelContext& context, MapPlaces places, 
 
 void CollectivesPanel::draw_cells(const PanelContext& context, const MapPlaces& places, const Rect& seen) const {
   const Ui& ui = context.ui;
-  const std::vector<CollectiveRank>& ranks = map_->of->of->ranks;
+  const std::vector<analysis::CollectiveRank>& ranks = map_->of->of->ranks;
   constexpr std::size_t kShades = 128;
   std::array<Pixel, kShades + 1> shades;
   std::array<Pixel, kShades + 1> dimmed;
@@ -134,7 +134,7 @@ void CollectivesPanel::draw_cells(const PanelContext& context, const MapPlaces& 
 
 void CollectivesPanel::draw_hosts(const PanelContext& context, const MapPlaces& places, const Rect& seen) const {
   Ui& ui = context.ui;
-  const std::vector<CollectiveRank>& ranks = map_->of->of->ranks;
+  const std::vector<analysis::CollectiveRank>& ranks = map_->of->of->ranks;
   const auto [from, to] = places.ranks_in(seen, ranks.size());
   for (std::size_t r = from; r < to; ++r) {
     if (!ranks[r].missing) continue;
@@ -167,7 +167,8 @@ void CollectivesPanel::draw_skews(const PanelContext& context, const MapPlaces& 
   Ui& ui = context.ui;
   if (map_->of->of->present() < 2) return;
   const Interaction bar =
-      interact(ui, "collectives.skews", {places.cells.x0, places.skews.y0, places.cells.x1, places.skews.y1});
+      interact(ui, "collectives.skews", {places.cells.x0, places.skews.y0, places.cells.x1, places.skews.y1},
+               {.keys = FocusStopKind::pointer, .label = "Skew of each operation"});
   const auto under =
       std::min(map_->columns - 1,
                static_cast<std::size_t>(std::max(0.0F, (ui.input().mouse.x - places.cells.x0) / places.column)));
@@ -180,7 +181,7 @@ void CollectivesPanel::draw_skews(const PanelContext& context, const MapPlaces& 
   draw_text(ui, late, "⌀ late", kHintText);
   if (map_->most_skew_ns <= 0) return;
   const float gap = places.column >= ui.px(4) ? 1.0F : 0.0F;
-  const auto number = chosen_instance_ ? number_of(*map_->of, *chosen_instance_) : std::nullopt;
+  const auto number = chosen_instance_ ? content::number_of(*map_->of, *chosen_instance_) : std::nullopt;
   const std::size_t chosen = number ? map_->column_of(*number) : map_->columns;
   RectBatch batch(*ui.draw());
   for (std::size_t column = 0; column < map_->columns; ++column) {
@@ -192,9 +193,9 @@ void CollectivesPanel::draw_skews(const PanelContext& context, const MapPlaces& 
 
 void CollectivesPanel::draw_lateness(const PanelContext& context, const MapPlaces& places, const Rect& seen) const {
   Ui& ui = context.ui;
-  const CollectivesReport& report = *map_->of;
+  const analysis::CollectivesReport& report = *map_->of;
   double most = 0;
-  for (const RankLateness& each : report.ranks) most = std::max(most, each.mean_late_ns());
+  for (const analysis::RankLateness& each : report.ranks) most = std::max(most, each.mean_late_ns());
   if (most <= 0 || report.of->present() < 2) return;
   const auto [first, last] = places.ranks_in(seen, report.ranks.size());
   for (std::size_t r = first; r < last; ++r) {
@@ -216,14 +217,14 @@ void CollectivesPanel::draw_lateness(const PanelContext& context, const MapPlace
 
 void CollectivesPanel::draw_marks(const PanelContext& context, const MapPlaces& places) const {
   Ui& ui = context.ui;
-  const CollectivesReport& report = *map_->of;
+  const analysis::CollectivesReport& report = *map_->of;
   const auto row_box = [&](std::uint32_t rank, Colour colour) {
     outline(ui, Rect{places.cells.x0, places.y_of(rank), places.cells.x1, places.y_of(rank + 1)}.inset(-1),
             ui.colour(colour), 2, 1);
   };
   if (report.straggler) row_box(*report.straggler, Colour::warning_line);
   if (chosen_rank_ && report.straggler != chosen_rank_) row_box(*chosen_rank_, Colour::accent);
-  const auto number = chosen_instance_ ? number_of(report, *chosen_instance_) : std::nullopt;
+  const auto number = chosen_instance_ ? content::number_of(report, *chosen_instance_) : std::nullopt;
   if (!number) return;
   const std::size_t column = map_->column_of(*number);
   const Rect box{std::round(places.x_of(column)), places.cells.y0, std::round(places.x_of(column + 1)),
@@ -233,7 +234,7 @@ void CollectivesPanel::draw_marks(const PanelContext& context, const MapPlaces& 
 
 void CollectivesPanel::draw_axis(const PanelContext& context, const MapPlaces& places) const {
   Ui& ui = context.ui;
-  const CollectivesReport& report = *map_->of;
+  const analysis::CollectivesReport& report = *map_->of;
   float last = -1e9F;
   for (std::size_t column = 0; column < map_->columns && !places.axis.empty(); ++column) {
     const float x = std::round(places.x_of(column));
@@ -268,7 +269,7 @@ void CollectivesPanel::draw_axis(const PanelContext& context, const MapPlaces& p
   const auto residual = report.of->residual();
   if (!residual) {
     text += "; clocks not known";
-  } else if (residual->most_ns > 0 && map_->measure != CollectiveMeasure::duration) {
+  } else if (residual->most_ns > 0 && map_->measure != content::CollectiveMeasure::duration) {
     text += fmt::format("; below {} unknown", format_duration(residual->most_ns));
   }
   inform(text);
@@ -285,12 +286,14 @@ void CollectivesPanel::touch_cells(const PanelContext& context, const MapPlaces&
     return std::min(ranks - 1, static_cast<std::size_t>(std::max(0.0F, (y - places.cells.y0) / places.row)));
   };
   const Point mouse = ui.input().mouse;
-  const Interaction cell = interact(ui, "collectives.map", places.cells.intersected(seen));
+  const Interaction cell = interact(ui, "collectives.map", places.cells.intersected(seen),
+                                    {.keys = FocusStopKind::pointer, .label = "Ranks and operations"});
   const auto column = std::min(map_->columns - 1,
                                static_cast<std::size_t>(std::max(0.0F, (mouse.x - places.cells.x0) / places.column)));
   for (const Rect& beside : {places.hosts, places.lateness}) {
     const std::string name = beside.x0 == places.hosts.x0 ? "collectives.hosts" : "collectives.lateness";
-    const Interaction label = interact(ui, name, beside.intersected(seen));
+    const Interaction label =
+        interact(ui, name, beside.intersected(seen), {.keys = FocusStopKind::pointer, .label = "Ranks"});
     if (label.hovered) set_cursor(Cursor::response);
     if (label.clicked || label.double_clicked)
       choose_rank(context, static_cast<std::uint32_t>(rank_at(mouse.y)), label.double_clicked);
@@ -308,33 +311,32 @@ void CollectivesPanel::touch_cells(const PanelContext& context, const MapPlaces&
 
 // Its events become what is selected, and the timeline goes there with a margin on both sides.
 void CollectivesPanel::choose_instance(const PanelContext& context, std::size_t number) {
-  const CollectivesReport& report = *map_->of;
-  const Collectives& all = *report.of;
-  const CollectiveInstance& instance = all.instances[report.instances[number]];
+  const analysis::CollectivesReport& report = *map_->of;
+  const analysis::Collectives& all = *report.of;
+  const analysis::CollectiveInstance& instance = all.instances[report.instances[number]];
   chosen_instance_ = report.instances[number];
   chosen_event_ = all.cells_of(instance).front().event;
   looked_for_.reset();
-  context.tab.operation = shown_operation(report, number);
-  select_target(context, instance_events(all, instance), true);
+  context.tab.operation = content::shown_operation(report, number);
+  select_target(context, listing::instance_events(all, instance), true);
 }
 
 // rank: as many as there are for a whole column. column: as many as there are for a whole rank.
 void CollectivesPanel::explain(const PanelContext& context, const MapPlaces& places, std::size_t column,
                                std::size_t rank) const {
   Ui& ui = context.ui;
-  const CollectivesReport& report = *map_->of;
-  const Collectives& all = *report.of;
+  const analysis::CollectivesReport& report = *map_->of;
+  const analysis::Collectives& all = *report.of;
   HoverCard card;
   const auto inform = [&](std::string label, std::string value, Colour colour = Colour::text1) {
     card.rows.push_back({.label = std::move(label), .value = std::move(value), .colour = colour});
   };
-  const auto duration = [](std::int64_t ns) { return format_duration(ns); };
   Rect explained{places.cells.x0, places.cells.y0, places.cells.x1, places.cells.y1};
   if (rank >= all.ranks.size()) explained.y0 = places.skews.y0, explained.y1 = places.skews.y1;
   if (rank < all.ranks.size()) explained.y0 = places.y_of(rank), explained.y1 = places.y_of(rank + 1);
   if (column < map_->columns) explained.x0 = places.x_of(column), explained.x1 = places.x_of(column + 1);
   if (column >= map_->columns) {
-    const RankLateness& late = report.ranks[rank];
+    const analysis::RankLateness& late = report.ranks[rank];
     card.title = all.ranks[rank].name;
     card.title_value = all.ranks[rank].host;
     if (all.ranks[rank].missing) {
@@ -342,8 +344,8 @@ void CollectivesPanel::explain(const PanelContext& context, const MapPlaces& pla
     } else {
       inform("Last in", fmt::format("{} of {}", format_count(late.last_in), format_count(late.instances)));
       inform("⌀ late", format_duration(late.mean_late_ns()));
-      inform("Waited for others", duration(late.waited_ns));
-      inform("Others waited for it", duration(late.others_waited_ns),
+      inform("Waited for others", format_duration(late.waited_ns));
+      inform("Others waited for it", format_duration(late.others_waited_ns),
              report.straggler == rank ? Colour::warning : Colour::text1);
       const std::optional<double>& residual = all.ranks[rank].residual_ns;
       inform("Clock residual", residual ? format_duration(*residual) : std::string("not known"));
@@ -352,11 +354,12 @@ void CollectivesPanel::explain(const PanelContext& context, const MapPlaces& pla
     return;
   }
   const std::size_t number = map_->chosen[column];
-  const CollectiveInstance& instance = all.instances[report.instances[number]];
-  const CollectiveKind& kind = all.kinds[instance.kind];
+  const analysis::CollectiveInstance& instance = all.instances[report.instances[number]];
+  const analysis::CollectiveKind& kind = all.kinds[instance.kind];
   card.swatch = ui.theme().slice(context.tab.snapshot->strings->slot(kind.name));
   card.title = fmt::format("#{}", report.instances[number]);
-  const CollectiveCell* cell = rank < all.ranks.size() ? all.cell(instance, static_cast<std::uint32_t>(rank)) : nullptr;
+  const analysis::CollectiveCell* cell =
+      rank < all.ranks.size() ? all.cell(instance, static_cast<std::uint32_t>(rank)) : nullptr;
   if (rank < all.ranks.size()) card.title += ", " + all.ranks[rank].name;
   if (rank < all.ranks.size() && cell == nullptr) {
     card.footer = all.ranks[rank].missing ? "Of the group, but not in the session." : "It took no part.";
@@ -365,30 +368,30 @@ void CollectivesPanel::explain(const PanelContext& context, const MapPlaces& pla
     card.title_value = signed_duration(static_cast<double>(cell->arrival_ns - instance.first_arrival_ns));
     std::vector<std::int64_t> others;
     std::size_t place = 1;
-    for (const CollectiveCell& other : all.cells_of(instance)) {
+    for (const analysis::CollectiveCell& other : all.cells_of(instance)) {
       if (other.rank == cell->rank) continue;
       others.push_back(other.arrival_ns - instance.first_arrival_ns);
       if (other.arrival_ns < cell->arrival_ns) ++place;
     }
     if (!others.empty()) {
       inform("Arrives", fmt::format("{} of {}", place, instance.count));
-      inform("Median of the others", signed_duration(static_cast<double>(middle_value(others))));
-      inform("Waits", duration(Collectives::wait_ns(instance, *cell)));
+      inform("Median of the others", signed_duration(static_cast<double>(analysis::middle_value(others))));
+      inform("Waits", format_duration(analysis::Collectives::wait_ns(instance, *cell)));
     }
   }
   if (instance.count > 1) {
     const auto noise = all.noise_ns(instance.last_rank, instance.second_rank);
     const std::int64_t alone = instance.last_arrival_ns - instance.second_last_ns;
     const bool reported = noise && static_cast<double>(alone) > *noise;
-    if (cell == nullptr) inform("Skew", duration(instance.skew_ns()));
+    if (cell == nullptr) inform("Skew", format_duration(instance.skew_ns()));
     if (cell == nullptr || cell->rank == instance.last_rank)
       inform(cell == nullptr ? "Last" : "Others wait for it",
              !reported         ? std::string("below the residual")
-             : cell == nullptr ? all.ranks[instance.last_rank].name + ", by " + duration(alone)
-                               : duration(alone),
+             : cell == nullptr ? all.ranks[instance.last_rank].name + ", by " + format_duration(alone)
+                               : format_duration(alone),
              reported ? Colour::warning : Colour::text2);
   }
-  inform(collective_title(kind), duration(instance.duration_ns()));
+  inform(listing::collective_title(kind), format_duration(instance.duration_ns()));
   if (kind.bytes > 0 && instance.duration_ns() > 0) {
     const double rate = static_cast<double>(kind.bytes) * 1e9 / static_cast<double>(instance.duration_ns());
     inform("Algorithm bandwidth", format_rate(rate));
@@ -403,4 +406,4 @@ void CollectivesPanel::explain(const PanelContext& context, const MapPlaces& pla
   hover_card(ui, card, explained);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

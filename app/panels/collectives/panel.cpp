@@ -4,24 +4,24 @@
 
 #include "core/listing/analysis_listings.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
 // Which ranks the timeline shows: all, a few above each other, or one in a tab of its own.
 
 void CollectivesPanel::choose_rank(const PanelContext& context, std::uint32_t rank, bool zoom) {
-  const CollectivesReport& report = *shown_->report;
+  const analysis::CollectivesReport& report = *shown_->report;
   if (report.of->ranks[rank].missing) return;
   chosen_rank_ = rank;
   select_target(context, shown_->ranks->targets[rank], zoom);
 }
 
-std::size_t CollectivesPanel::shown_ranks(const SessionTab& tab) const {
-  const Collectives& all = *shown_->report->of;
+std::size_t CollectivesPanel::shown_ranks(const session::SessionTab& tab) const {
+  const analysis::Collectives& all = *shown_->report->of;
   if (tab.choices.rows.only.empty()) return all.present();
   const std::unordered_set<TrackNumber> only(tab.choices.rows.only.begin(), tab.choices.rows.only.end());
-  return static_cast<std::size_t>(std::ranges::count_if(all.ranks, [&](const CollectiveRank& rank) {
+  return static_cast<std::size_t>(std::ranges::count_if(all.ranks, [&](const analysis::CollectiveRank& rank) {
     return !rank.tracks.empty() && only.contains(rank.tracks.front());
   }));
 }
@@ -33,13 +33,13 @@ void CollectivesPanel::show_ranks(const PanelContext& context, const std::vector
     const std::vector<TrackNumber>& tracks = shown_->report->of->ranks[rank].tracks;
     only.insert(only.end(), tracks.begin(), tracks.end());
   }
-  context.tab.change([&](ViewChoices& choices) { choices.rows.only = std::move(only); });
+  context.tab.change([&](session::ViewChoices& choices) { choices.rows.only = std::move(only); });
 }
 
 void CollectivesPanel::draw_ranks_menu(const PanelContext& context, Rect& head) {
   Ui& ui = context.ui;
   if (!shown_ || shown_->report->of->present() < 2) return;
-  const CollectivesReport& report = *shown_->report;
+  const analysis::CollectivesReport& report = *shown_->report;
   const std::size_t all = report.of->present(), shown = shown_ranks(context.tab);
   const std::string label =
       shown == all ? fmt::format("All {} ranks shown", all) : fmt::format("{} of {} ranks shown", shown, all);
@@ -49,14 +49,14 @@ void CollectivesPanel::draw_ranks_menu(const PanelContext& context, Rect& head) 
   const Rect place = head.cut_right(width).middle(ui.px(size::kControl));
   head.cut_right(ui.px(12));
   if (button(ui, "collectives.shown", place, options)) open_menu_below(ui, "collectives.shown_menu", place);
-  const std::vector<std::uint32_t> few = ranks_to_compare(report, kUsuallyShown);
+  const std::vector<std::uint32_t> few = content::ranks_to_compare(report, kUsuallyShown);
   const std::string chosen = chosen_rank_ ? report.of->ranks[*chosen_rank_].name : std::string();
   std::vector<MenuItem> items = {
       {.id = "all", .label = "All ranks in one view", .checked = shown == all},
       {.id = "few",
        .label = fmt::format("{} ranks above each other{}", few.size(),
                             report.straggler ? ", the straggler among them" : "")},
-      {.id = "many", .label = fmt::format("{} ranks", ranks_to_compare(report, kMostShown).size())}};
+      {.id = "many", .label = fmt::format("{} ranks", content::ranks_to_compare(report, kMostShown).size())}};
   if (chosen_rank_) {
     items.push_back(
         {.id = "add", .label = "Show " + chosen + " too", .enabled = shown < kMostShown, .line_above = true});
@@ -67,7 +67,7 @@ void CollectivesPanel::draw_ranks_menu(const PanelContext& context, Rect& head) 
   if (!picked) return;
   if (*picked == "all") show_ranks(context, {});
   if (*picked == "few") show_ranks(context, few);
-  if (*picked == "many") show_ranks(context, ranks_to_compare(report, kMostShown));
+  if (*picked == "many") show_ranks(context, content::ranks_to_compare(report, kMostShown));
   if (*picked == "one") show_ranks(context, {*chosen_rank_});
   if (*picked == "add") {
     std::vector<std::uint32_t> ranks = {*chosen_rank_};
@@ -80,7 +80,7 @@ void CollectivesPanel::draw_ranks_menu(const PanelContext& context, Rect& head) 
     show_ranks(context, ranks);
   }
   if (*picked == "tab") {
-    const CollectiveRank& rank = report.of->ranks[*chosen_rank_];
+    const analysis::CollectiveRank& rank = report.of->ranks[*chosen_rank_];
     context.actions.open_part(rank.name, rank.host.empty() ? rank.device : rank.host + " " + rank.device, rank.tracks);
   }
 }
@@ -162,8 +162,8 @@ void CollectivesPanel::draw_strips(const PanelContext& context, Rect area) const
 
 void CollectivesPanel::draw_durations(const PanelContext& context, Rect area) const {
   Ui& ui = context.ui;
-  const CollectivesReport& report = *shown_->report;
-  const Collectives& all = *report.of;
+  const analysis::CollectivesReport& report = *shown_->report;
+  const analysis::Collectives& all = *report.of;
   if (report.kinds.empty()) return;  // none in this stretch
   std::uint32_t kind = report.kinds.front().kind;
   if (chosen_instance_) kind = all.instances[*chosen_instance_].kind;
@@ -171,14 +171,14 @@ void CollectivesPanel::draw_durations(const PanelContext& context, Rect area) co
   const auto figures = std::ranges::find_if(report.kinds, [&](const auto& f) { return f.kind == kind; });
   if (figures == report.kinds.end()) return;
   ui.register_widget("collectives.durations", area);
-  heading(ui, area.cut_top(ui.px(kStripTitle)), "Durations of " + collective_title(all.kinds[kind]),
+  heading(ui, area.cut_top(ui.px(kStripTitle)), "Durations of " + listing::collective_title(all.kinds[kind]),
           figures->outliers == 0 ? std::string("no outlier")
                                  : fmt::format("{} above {}",
                                                figures->outliers == 1 ? std::string("1 outlier")
                                                                       : format_count(figures->outliers) + " outliers",
                                                format_duration(figures->fence_ns)));
   TickStrip strip(ui, area, 0, static_cast<double>(figures->max_ns));
-  for (const DurationTick& each : shown_->durations[kind]) {
+  for (const content::DurationTick& each : shown_->durations[kind]) {
     strip.tick(static_cast<double>(each.share) * static_cast<double>(figures->max_ns),
                each.outlier ? Colour::warning_line : Colour::accent);
   }
@@ -195,7 +195,7 @@ void CollectivesPanel::draw_durations(const PanelContext& context, Rect area) co
 
 void CollectivesPanel::draw_arrivals(const PanelContext& context, Rect area) const {
   Ui& ui = context.ui;
-  const Collectives& all = *shown_->report->of;
+  const analysis::Collectives& all = *shown_->report->of;
   const Rect title = area.cut_top(ui.px(kStripTitle));
   ui.register_widget("collectives.arrivals", area);
   if (!chosen_instance_) {
@@ -203,7 +203,7 @@ void CollectivesPanel::draw_arrivals(const PanelContext& context, Rect area) con
     TickStrip(ui, area, 0, 1);
     return;
   }
-  const CollectiveInstance& instance = all.instances[*chosen_instance_];
+  const analysis::CollectiveInstance& instance = all.instances[*chosen_instance_];
   heading(ui, title, fmt::format("Arrivals in #{}", *chosen_instance_),
           fmt::format("{} ranks, a tick each", instance.count));
   TickStrip strip(ui, area, 0, static_cast<double>(instance.skew_ns()));
@@ -215,7 +215,7 @@ void CollectivesPanel::draw_arrivals(const PanelContext& context, Rect area) con
     strip.hatched(since(instance.second_last_ns), since(instance.last_arrival_ns),
                   fmt::format("{} wait {} for one", instance.count - 1, format_duration(alone)));
   }
-  for (const CollectiveCell& cell : all.cells_of(instance)) {
+  for (const analysis::CollectiveCell& cell : all.cells_of(instance)) {
     const bool last = reported && cell.rank == instance.last_rank;
     strip.tick(since(cell.arrival_ns), last ? Colour::warning_line : Colour::accent);
   }
@@ -232,19 +232,21 @@ void CollectivesPanel::draw_arrivals(const PanelContext& context, Rect area) con
 
 // All collectives first, whatever the range: a rank that came before it belongs to them.
 void CollectivesPanel::ask(const PanelContext& context) {
-  SessionAnalysis& analysis = context.analysis();
+  session::SessionAnalysis& analysis = context.analysis();
   EventFilter filter = scope_filter(context.tab, scope_);
   const TimeRange range = filter.range.value_or(TimeRange{});
   filter.range.reset();
-  const auto found = analysis.ask_of(
-      found_, filter, question_, [clocks = question_.clocks](const QueryContext& query) -> FoundAnswer<Collectives> {
-        return find_collectives(query, clocks);
-      });
+  const auto found =
+      analysis.ask_of(found_, filter, question_,
+                      [clocks = question_.clocks](const QueryContext& query) -> FoundAnswer<analysis::Collectives> {
+                        return analysis::find_collectives(query, clocks);
+                      });
   if (!found) return;
   if (const auto reported = ask_reported(context, found, range); reported && reported != shown_) adopt(reported);
   // What is marked on the timeline may have had ranks to come.
   const bool is_marked = shown_ && context.tab.operation && shown_->chosen && shown_->chosen_event == chosen_event_;
-  if (is_marked && marked_of_ != shown_) context.tab.operation = shown_operation(*shown_->report, *shown_->chosen);
+  if (is_marked && marked_of_ != shown_)
+    context.tab.operation = content::shown_operation(*shown_->report, *shown_->chosen);
   marked_of_ = shown_;
 }
 
@@ -254,8 +256,8 @@ void CollectivesPanel::keep_up(const PanelContext& context) {
 
 // What is chosen by the user is looked for in it too, so that it stays chosen when this is shown.
 std::shared_ptr<const CollectivesPanel::Reported> CollectivesPanel::ask_reported(
-    const PanelContext& context, const std::shared_ptr<const Collectives>& found, const TimeRange& range) {
-  CollectivesScope scope{range, std::nullopt};
+    const PanelContext& context, const std::shared_ptr<const analysis::Collectives>& found, const TimeRange& range) {
+  analysis::CollectivesScope scope{range, std::nullopt};
   for (std::uint32_t k = 0; k < found->kinds.size() && kind_; ++k) {
     if (found->kinds[k].is_like(*kind_)) scope.kind = k;
   }
@@ -266,34 +268,36 @@ std::shared_ptr<const CollectivesPanel::Reported> CollectivesPanel::ask_reported
         auto made = std::make_shared<Reported>();
         made->asked = asked;
         made->scope = scope;
-        made->report = report_collectives(found, scope);
-        const CollectivesReport& report = *made->report;
-        made->operations = std::make_shared<const Listing>(collectives_listing(report, *query.snapshot));
-        made->ranks = std::make_shared<const Listing>(ranks_listing(report));
-        made->durations = duration_ticks(report);
+        made->report = analysis::report_collectives(found, scope);
+        const analysis::CollectivesReport& report = *made->report;
+        made->operations =
+            std::make_shared<const listing::Listing>(listing::collectives_listing(report, *query.snapshot));
+        made->ranks = std::make_shared<const listing::Listing>(listing::ranks_listing(report));
+        made->durations = content::duration_ticks(report);
         made->operation_titles = {fmt::format("All {}", found->kinds.size())};
-        for (const CollectiveKind& kind : found->kinds) made->operation_titles.push_back(collective_title(kind));
-        made->straggler = straggler_text(report, *query.snapshot);
-        made->clocks = clocks_text(*found);
-        made->lacking = lacking_text(report);
-        if (columns > 0) made->grid = make_collective_grid(made->report, measure, columns);
+        for (const analysis::CollectiveKind& kind : found->kinds)
+          made->operation_titles.push_back(listing::collective_title(kind));
+        made->straggler = content::straggler_text(report, *query.snapshot);
+        made->clocks = listing::clocks_text(*found);
+        made->lacking = listing::lacking_text(report);
+        if (columns > 0) made->grid = content::make_collective_grid(made->report, measure, columns);
         made->chosen_event = chosen;
-        if (chosen != kNoEvent) made->chosen = instance_with(report, chosen);
+        if (chosen != kNoEvent) made->chosen = content::instance_with(report, chosen);
         if (report.straggler) {
-          const auto cause = TRY(late_cause(query, *found, *report.straggler, scope.range));
-          made->cause = cause_text(cause, *query.snapshot);
+          const auto cause = TRY(analysis::late_cause(query, *found, *report.straggler, scope.range));
+          made->cause = content::cause_text(cause, *query.snapshot);
         }
         return std::shared_ptr<const Reported>(std::move(made));
       },
-      {.of = SessionAnalysis::basis_of(found_)});
+      {.of = session::SessionAnalysis::basis_of(found_)});
 }
 
 // Ranks and instances have other numbers in it.
 void CollectivesPanel::adopt(std::shared_ptr<const Reported> reported) {
   if (shown_ && chosen_rank_) {
-    const CollectiveRank& before = shown_->report->of->ranks[*chosen_rank_];
-    const std::vector<CollectiveRank>& ranks = reported->report->of->ranks;
-    const auto same = std::ranges::find_if(ranks, [&](const CollectiveRank& rank) {
+    const analysis::CollectiveRank& before = shown_->report->of->ranks[*chosen_rank_];
+    const std::vector<analysis::CollectiveRank>& ranks = reported->report->of->ranks;
+    const auto same = std::ranges::find_if(ranks, [&](const analysis::CollectiveRank& rank) {
       return rank.name == before.name && rank.host == before.host && rank.device == before.device;
     });
     chosen_rank_ = same == ranks.end() ? std::nullopt : std::optional(static_cast<std::uint32_t>(same - ranks.begin()));
@@ -336,14 +340,14 @@ void CollectivesPanel::find_chosen(const PanelContext& context) {
   const auto found = context.analysis().ask(
       selected_, question, {.ages = false},
       [report = shown_->report, event = *looked_for_](const QueryContext&) -> FoundAnswer<OfSelected> {
-        return std::make_shared<const OfSelected>(OfSelected{event, instance_with(*report, event)});
+        return std::make_shared<const OfSelected>(OfSelected{event, content::instance_with(*report, event)});
       });
   if (!found || !(selected_.value_key == question)) return;
   looked_for_.reset();
   if (!found->number) return;
   chosen_event_ = question.event;
   chosen_instance_ = shown_->report->instances[*found->number];
-  context.tab.operation = shown_operation(*shown_->report, *found->number);
+  context.tab.operation = content::shown_operation(*shown_->report, *found->number);
 }
 
 std::optional<bool> CollectivesPanel::has_content(const PanelContext& context) const {
@@ -376,7 +380,7 @@ void CollectivesPanel::draw(const PanelContext& context, const Rect& area) {
               "devices, on tracks of collectives or as kernels of NCCL and RCCL."
             : "No collective operation passes the filter.");
   // One rank alone neither comes late nor waits for others that are known.
-  if (shown_->report->of->present() < 2) measure_ = CollectiveMeasure::duration;
+  if (shown_->report->of->present() < 2) measure_ = content::CollectiveMeasure::duration;
   rest = padded(ui, rest);
   draw_sentence(context, rest.cut_top(ui.px(kSentence)));
   rest.cut_top(ui.px(4));
@@ -418,7 +422,7 @@ void CollectivesPanel::draw_head(const PanelContext& context, Rect head, bool na
     const float room = std::min(head.width(), dropdown_width(ui, kItems[value]));
     other = dropdown(ui, "collectives.measure", controls(room), kItems, measure, {.tooltip = kMeasureTips[value]});
   }
-  if (other) measure_ = static_cast<CollectiveMeasure>(measure);
+  if (other) measure_ = static_cast<content::CollectiveMeasure>(measure);
   head.cut_left(ui.px(10));
   draw_ranks_menu(context, head);
   draw_operations_choice(context, head);
@@ -434,7 +438,7 @@ void CollectivesPanel::draw_head(const PanelContext& context, Rect head, bool na
   const float width = dropdown_width(ui, kClocks[chosen], options);
   if (head.width() > width + ui.px(10)) {
     if (dropdown(ui, "collectives.clocks", controls(width), kClocks, clocks, options))
-      question_.clocks = static_cast<RankClocks>(clocks);
+      question_.clocks = static_cast<analysis::RankClocks>(clocks);
     head.cut_left(ui.px(10));
   }
   if (is_stale()) {
@@ -447,7 +451,7 @@ void CollectivesPanel::draw_head(const PanelContext& context, Rect head, bool na
 void CollectivesPanel::draw_operations_choice(const PanelContext& context, Rect& head) {
   Ui& ui = context.ui;
   if (!shown_) return;
-  const std::vector<CollectiveKind>& kinds = shown_->report->of->kinds;
+  const std::vector<analysis::CollectiveKind>& kinds = shown_->report->of->kinds;
   if (kinds.size() < 2) return;
   const std::vector<std::string>& items = shown_->operation_titles;
   const auto same = std::ranges::find_if(kinds, [&](const auto& each) { return kind_ && each.is_like(*kind_); });
@@ -525,4 +529,4 @@ void CollectivesPanel::draw_rows_of(const PanelContext& context, const Rect& are
 
 std::unique_ptr<Panel> make_collectives_panel(const PanelParts&) { return std::make_unique<CollectivesPanel>(); }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

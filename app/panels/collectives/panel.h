@@ -8,7 +8,7 @@
 #include "app/panels/answer_table.h"
 #include "app/panels/panel.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 class CollectivesPanel final : public Panel {
  public:
@@ -22,7 +22,7 @@ class CollectivesPanel final : public Panel {
 
   // What the answer is of, besides the filter.
   struct Question {
-    RankClocks clocks = RankClocks::automatic;
+    analysis::RankClocks clocks = analysis::RankClocks::automatic;
     bool operator==(const Question&) const = default;
   };
   // Which answer a question is about. It does not keep it: large ones are freed by workers.
@@ -34,28 +34,28 @@ class CollectivesPanel final : public Panel {
     }
   };
   struct ReportQuestion {
-    Which<Collectives> of;
-    CollectivesScope scope;
+    Which<analysis::Collectives> of;
+    analysis::CollectivesScope scope;
     bool operator==(const ReportQuestion&) const = default;
   };
   // A report with all that is drawn of it: no frame looks at each instance. It takes the place of the one before as a
   // whole, so that nothing is missing in between.
   struct Reported {
-    SessionAnalysis::Filtered<Question> asked;
-    CollectivesScope scope;
-    std::shared_ptr<const CollectivesReport> report;
-    std::shared_ptr<const Listing> operations, ranks;
-    std::vector<std::vector<DurationTick>> durations;  // by kind
-    std::vector<std::string> operation_titles;         // by kind, after one for all
-    StragglerText straggler;
+    session::SessionAnalysis::Filtered<Question> asked;
+    analysis::CollectivesScope scope;
+    std::shared_ptr<const analysis::CollectivesReport> report;
+    std::shared_ptr<const listing::Listing> operations, ranks;
+    std::vector<std::vector<content::DurationTick>> durations;  // by kind
+    std::vector<std::string> operation_titles;                  // by kind, after one for all
+    content::StragglerText straggler;
     std::string cause, clocks, lacking;
-    std::shared_ptr<const CollectiveGrid> grid;  // as the map was drawn last; null: it was not
-    std::optional<std::size_t> chosen;           // among the report's instances: the one that this event is a part of
+    std::shared_ptr<const content::CollectiveGrid> grid;  // as the map was drawn last; null: it was not
+    std::optional<std::size_t> chosen;  // among the report's instances: the one that this event is a part of
     EventId chosen_event = kNoEvent;
   };
   struct GridQuestion {
-    Which<CollectivesReport> of;
-    CollectiveMeasure measure = CollectiveMeasure::arrival;
+    Which<analysis::CollectivesReport> of;
+    content::CollectiveMeasure measure = content::CollectiveMeasure::arrival;
     std::size_t columns = 0;
     bool operator==(const GridQuestion&) const = default;
   };
@@ -75,14 +75,14 @@ class CollectivesPanel final : public Panel {
     std::optional<std::size_t> number;  // among the report's
   };
   struct SelectedQuestion {
-    Which<CollectivesReport> of;
+    Which<analysis::CollectivesReport> of;
     EventId event = kNoEvent;
     bool operator==(const SelectedQuestion&) const = default;
   };
 
   void ask(const PanelContext& context);
   [[nodiscard]] std::shared_ptr<const Reported> ask_reported(const PanelContext& context,
-                                                             const std::shared_ptr<const Collectives>& found,
+                                                             const std::shared_ptr<const analysis::Collectives>& found,
                                                              const TimeRange& range);
   void adopt(std::shared_ptr<const Reported> reported);
   [[nodiscard]] bool is_stale() const;  // what is shown is of another filter, range or choice than was asked for
@@ -118,29 +118,29 @@ class CollectivesPanel final : public Panel {
   void choose_rank(const PanelContext& context, std::uint32_t rank, bool zoom);
   void draw_ranks_menu(const PanelContext& context, render::Rect& head);
   void show_ranks(const PanelContext& context, const std::vector<std::uint32_t>& ranks) const;
-  [[nodiscard]] std::size_t shown_ranks(const SessionTab& tab) const;
+  [[nodiscard]] std::size_t shown_ranks(const session::SessionTab& tab) const;
 
   PanelScope scope_ = Scope::session;
   Question question_;
-  CollectiveMeasure measure_ = CollectiveMeasure::arrival;
+  content::CollectiveMeasure measure_ = content::CollectiveMeasure::arrival;
   Part part_ = Part::map;
-  std::optional<CollectiveKind> kind_;  // only this one
-  FilteredAnswer<Collectives, Question> found_;
+  std::optional<analysis::CollectiveKind> kind_;  // only this one
+  FilteredAnswer<analysis::Collectives, Question> found_;
   FilteredAnswer<Reported, ReportQuestion> reported_;
-  RetainedAnswer<CollectiveGrid, GridQuestion> grid_;
+  RetainedAnswer<content::CollectiveGrid, GridQuestion> grid_;
   RetainedAnswer<OfSelected, SelectedQuestion> selected_;
   bool had_operation_ = false;   // the tab marked one in the last frame
   EventId followed_ = kNoEvent;  // the selected event that was looked at last
   std::shared_ptr<const Reported> shown_;
-  std::shared_ptr<const Reported> marked_of_;     // that the marked operation was looked for in
-  std::shared_ptr<const CollectiveGrid> map_;     // of what is shown; null: not yet
-  std::size_t columns_ = 0;                       // that it had room for
-  EventId chosen_event_ = kNoEvent;               // a part of the chosen instance
-  std::optional<EventId> looked_for_;             // whose instance is to be chosen, if it is of one
-  std::optional<std::uint32_t> chosen_instance_;  // index into Collectives::instances
+  std::shared_ptr<const Reported> marked_of_;           // that the marked operation was looked for in
+  std::shared_ptr<const content::CollectiveGrid> map_;  // of what is shown; null: not yet
+  std::size_t columns_ = 0;                             // that it had room for
+  EventId chosen_event_ = kNoEvent;                     // a part of the chosen instance
+  std::optional<EventId> looked_for_;                   // whose instance is to be chosen, if it is of one
+  std::optional<std::uint32_t> chosen_instance_;        // index into Collectives::instances
   std::optional<std::uint32_t> chosen_rank_;
   bool scrolled_ = false;  // the straggler has come into sight once
   AnswerTable operations_, ranks_;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

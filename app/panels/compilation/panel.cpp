@@ -7,7 +7,7 @@
 #include "core/analysis/compilation/compilations.h"
 #include "core/listing/analysis_listings.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -23,20 +23,20 @@ namespace {
 class CallBars {
  public:
   // `rows` are of call_rows(), of one function and in order. A click selects the call, a double click goes there.
-  void draw(const PanelContext& context, Rect area, const Compilations& all, const std::vector<CallRow>& rows,
-            const CallFunctionRow& function);
+  void draw(const PanelContext& context, Rect area, const analysis::Compilations& all,
+            const std::vector<analysis::CallRow>& rows, const analysis::CallFunctionRow& function);
 
  private:
   // Which calls stand where; made anew when the calls or the room change.
   struct Slots {
-    const std::vector<CallRow>* of = nullptr;
+    const std::vector<analysis::CallRow>* of = nullptr;
     std::size_t first_row = 0, count = 0;
     std::vector<std::size_t> shown;  // rows
     std::int64_t most_ns = 1;
   };
-  void place(const std::vector<CallRow>& rows, const CallFunctionRow& function, std::size_t room);
-  void touch(const PanelContext& context, const Rect& plot, float slot, const Compilations& all,
-             const std::vector<CallRow>& rows) const;
+  void place(const std::vector<analysis::CallRow>& rows, const analysis::CallFunctionRow& function, std::size_t room);
+  void touch(const PanelContext& context, const Rect& plot, float slot, const analysis::Compilations& all,
+             const std::vector<analysis::CallRow>& rows) const;
 
   Slots slots_;
 };
@@ -54,17 +54,17 @@ class CompilationPanel final : public Panel {
   enum class Page : std::uint8_t { functions, calls, compilations };
   // What is told of a range.
   struct RangeQuestion {
-    std::shared_ptr<const Compilations> of;
+    std::shared_ptr<const analysis::Compilations> of;
     TimeRange range;
     EventFilter within;
     bool operator==(const RangeQuestion&) const = default;
   };
   struct Reported {
-    std::shared_ptr<const Compilations> of;
-    std::vector<CallRow> rows;
-    std::vector<CallFunctionRow> functions;
-    std::shared_ptr<const Listing> by_function, by_call, compilations;
-    CompileSummary summary;
+    std::shared_ptr<const analysis::Compilations> of;
+    std::vector<analysis::CallRow> rows;
+    std::vector<analysis::CallFunctionRow> functions;
+    std::shared_ptr<const listing::Listing> by_function, by_call, compilations;
+    analysis::CompileSummary summary;
     std::int64_t range_ns = 0;
   };
 
@@ -74,13 +74,13 @@ class CompilationPanel final : public Panel {
   void draw_sentence(const PanelContext& context, Rect row) const;
   void draw_table(const PanelContext& context, Rect area);
   void draw_calls_of(const PanelContext& context, Rect area);
-  [[nodiscard]] const CallFunctionRow* chosen() const;
+  [[nodiscard]] const analysis::CallFunctionRow* chosen() const;
   [[nodiscard]] bool is_stale() const { return waits_ || found_.stale() || reported_.stale(); }
 
   PanelScope scope_ = Scope::session;
   Page page_ = Page::functions;
   bool page_chosen_ = false;  // by the user
-  FilteredAnswer<Compilations> found_;
+  FilteredAnswer<analysis::Compilations> found_;
   RetainedAnswer<Reported, RangeQuestion> reported_;
   std::shared_ptr<const Reported> shown_;
   bool waits_ = false;    // for what is to be told of
@@ -95,15 +95,15 @@ constexpr float kLeastSlot = 3, kMostSlot = 40;  // units
 struct CallPart {
   std::string_view name;
   unsigned slot;  // of the slice palette: host as own Python, launches as launches, kernels as kernels
-  std::int64_t CallCost::*ns;
+  std::int64_t analysis::CallCost::*ns;
 };
-constexpr std::array<CallPart, 4> kCallParts = {{{"Host", 10, &CallCost::host_ns},
-                                                 {"Compile", 3, &CallCost::compile_ns},
-                                                 {"Dispatch", 8, &CallCost::dispatch_ns},
-                                                 {"Kernels", 0, &CallCost::kernel_ns}}};
+constexpr std::array<CallPart, 4> kCallParts = {{{"Host", 10, &analysis::CallCost::host_ns},
+                                                 {"Compile", 3, &analysis::CallCost::compile_ns},
+                                                 {"Dispatch", 8, &analysis::CallCost::dispatch_ns},
+                                                 {"Kernels", 0, &analysis::CallCost::kernel_ns}}};
 constexpr std::size_t kStacked = 3;  // the others are beside
 
-[[nodiscard]] std::int64_t height_of(const CallCost& cost) { return std::max(cost.span_ns, cost.kernel_ns); }
+[[nodiscard]] std::int64_t height_of(const analysis::CallCost& cost) { return std::max(cost.span_ns, cost.kernel_ns); }
 
 void draw_legend(Ui& ui, Rect row) {
   for (const CallPart& part : kCallParts) {
@@ -122,7 +122,7 @@ constexpr std::string_view kNothingCompiled =
     "Nothing tells of compiling, and no call of a host recurs and launches work. ";
 
 std::string how_to_record(const Snapshot& snapshot) {
-  if (tells_of_python(snapshot))
+  if (content::tells_of_python(snapshot))
     return "Record a program's output (--program), its Python calls or its OpenCL calls, or open a trace of "
            "torch.profiler.";
   return "Record a program's output (--program), where a compiler's lines tell, or its OpenCL calls.";
@@ -130,7 +130,8 @@ std::string how_to_record(const Snapshot& snapshot) {
 
 }  // namespace
 
-void CallBars::place(const std::vector<CallRow>& rows, const CallFunctionRow& function, std::size_t room) {
+void CallBars::place(const std::vector<analysis::CallRow>& rows, const analysis::CallFunctionRow& function,
+                     std::size_t room) {
   const std::size_t count = std::min(room, function.rows.size());
   if (slots_.of == &rows && slots_.first_row == function.rows.front() && slots_.count == count) return;
   slots_ = {&rows, function.rows.front(), count, {}, 1};
@@ -145,8 +146,8 @@ void CallBars::place(const std::vector<CallRow>& rows, const CallFunctionRow& fu
   }
 }
 
-void CallBars::draw(const PanelContext& context, Rect area, const Compilations& all, const std::vector<CallRow>& rows,
-                    const CallFunctionRow& function) {
+void CallBars::draw(const PanelContext& context, Rect area, const analysis::Compilations& all,
+                    const std::vector<analysis::CallRow>& rows, const analysis::CallFunctionRow& function) {
   Ui& ui = context.ui;
   draw_legend(ui, area.cut_top(ui.px(kLegend)));
   const Rect foot = area.cut_bottom(ui.px(kCallAxis));
@@ -160,7 +161,7 @@ void CallBars::draw(const PanelContext& context, Rect area, const Compilations& 
   {
     RectBatch batch(*ui.draw());
     for (std::size_t i = 0; i < slots_.count; ++i) {
-      const CallCost& cost = rows[slots_.shown[i]].cost;
+      const analysis::CallCost& cost = rows[slots_.shown[i]].cost;
       const float x0 = std::round(plot.x0 + slot * static_cast<float>(i)),
                   x1 = std::max(x0 + 1, std::round(plot.x0 + slot * static_cast<float>(i + 1)) - 1);
       const float beside = std::round(x0 + (x1 - x0) * 0.7F);
@@ -189,18 +190,19 @@ void CallBars::draw(const PanelContext& context, Rect area, const Compilations& 
   touch(context, plot, slot, all, rows);
 }
 
-void CallBars::touch(const PanelContext& context, const Rect& plot, float slot, const Compilations& all,
-                     const std::vector<CallRow>& rows) const {
+void CallBars::touch(const PanelContext& context, const Rect& plot, float slot, const analysis::Compilations& all,
+                     const std::vector<analysis::CallRow>& rows) const {
   Ui& ui = context.ui;
-  const Interaction response = interact(ui, "compilation.bars", plot);
+  const Interaction response =
+      interact(ui, "compilation.bars", plot, {.keys = FocusStopKind::pointer, .label = "Compilations"});
   if (!response.hovered) return;
   const auto at = static_cast<std::size_t>(std::max(0.0F, (ui.input().mouse.x - plot.x0) / slot));
   if (at >= slots_.shown.size()) return;
   set_cursor(Cursor::response);
-  const CallRow& row = rows[slots_.shown[at]];
-  const LaunchingCall& call = all.calls.list[row.call];
+  const analysis::CallRow& row = rows[slots_.shown[at]];
+  const analysis::LaunchingCall& call = all.calls.list[row.call];
   if (response.clicked || response.double_clicked) select_target(context, call.event, response.double_clicked);
-  if (response.hovered_for < kHoverCardDelay) return ui.request_frame_after(kHoverCardDelay - response.hovered_for);
+  if (response.hovered_for < kHoverCardDelay) return;
   HoverCard card;
   card.title = all.calls.functions[call.function];
   card.title_value = fmt::format("{} of {}", all.facts[row.call].number, all.facts[row.call].of);
@@ -214,18 +216,18 @@ void CallBars::touch(const PanelContext& context, const Rect& plot, float slot, 
 
 // All of the session first, whatever the range: the first call of a function tells of all others.
 void CompilationPanel::ask(const PanelContext& context) {
-  SessionAnalysis& analysis = context.analysis();
+  session::SessionAnalysis& analysis = context.analysis();
   EventFilter filter = scope_filter(context.tab, scope_);
   const TimeRange range = filter.range.value_or(TimeRange{});
   filter.range.reset();
-  std::shared_ptr<const Compilations> all;
+  std::shared_ptr<const analysis::Compilations> all;
   if (filter.empty()) {
     all = analysis.compilations();
     if (found_.asked_s >= 0 || found_.value) found_ = {};  // what was asked of a filter, its error too
   } else if (const auto known = analysis.dependencies()) {
     all = analysis.ask_of(found_, filter, NoQuestion{},
-                          [known](const QueryContext& query) -> FoundAnswer<Compilations> {
-                            return find_compilations(query, known.get());
+                          [known](const QueryContext& query) -> FoundAnswer<analysis::Compilations> {
+                            return analysis::find_compilations(query, known.get());
                           },
                           {.of = analysis.made_of(analysis.dependencies_state())});
   }
@@ -237,20 +239,22 @@ void CompilationPanel::ask(const PanelContext& context) {
       reported_, RangeQuestion{all, range, within},
       {.of = filter.empty() ? analysis.basis_of(analysis.compilations_state()) : analysis.basis_of(found_),
        .rest_s = 0.1,
-       .busy_s = SessionAnalysis::kRenewSeconds,
+       .busy_s = session::SessionAnalysis::kRenewSeconds,
        .ages = false,
        .tells_itself = true},
       [all, range, within](const QueryContext& query) -> FoundAnswer<Reported> {
         auto made = std::make_shared<Reported>();
         made->of = all;
-        made->rows = call_rows(*all, range);
-        made->functions = call_functions(*all, made->rows);
-        made->by_function = std::make_shared<const Listing>(
-            functions_listing(*all, *query.snapshot, made->rows, made->functions, range, within));
-        made->by_call = std::make_shared<const Listing>(calls_listing(*all, *query.snapshot, made->rows));
-        made->compilations = std::make_shared<const Listing>(compilations_listing(*all, *query.snapshot, range));
-        made->summary = sum_compilations(*all, range);
-        made->range_ns = session_part_ns(*query.snapshot, range);
+        made->rows = analysis::call_rows(*all, range);
+        made->functions = analysis::call_functions(*all, made->rows);
+        made->by_function = std::make_shared<const listing::Listing>(
+            listing::functions_listing(*all, *query.snapshot, made->rows, made->functions, range, within));
+        made->by_call =
+            std::make_shared<const listing::Listing>(listing::calls_listing(*all, *query.snapshot, made->rows));
+        made->compilations =
+            std::make_shared<const listing::Listing>(listing::compilations_listing(*all, *query.snapshot, range));
+        made->summary = analysis::sum_compilations(*all, range);
+        made->range_ns = listing::session_part_ns(*query.snapshot, range);
         return std::shared_ptr<const Reported>(std::move(made));
       });
   if (reported) shown_ = reported;
@@ -263,9 +267,9 @@ std::string CompilationPanel::wrong(const PanelContext& context) const {
   return "";
 }
 
-const CallFunctionRow* CompilationPanel::chosen() const {
+const analysis::CallFunctionRow* CompilationPanel::chosen() const {
   if (!shown_ || shown_->functions.empty()) return nullptr;
-  for (const CallFunctionRow& each : shown_->functions) {
+  for (const analysis::CallFunctionRow& each : shown_->functions) {
     if (shown_->of->calls.functions[each.function] == function_) return &each;
   }
   return &shown_->functions.front();
@@ -305,7 +309,7 @@ void CompilationPanel::draw(const PanelContext& context, const Rect& area) {
 void CompilationPanel::draw_head(const PanelContext& context, Rect head) {
   Ui& ui = context.ui;
   (void)draw_scope(context, "compilation.scope", head, scope_);
-  const auto counted = [&](std::string_view label, const std::shared_ptr<const Listing>& rows) {
+  const auto counted = [&](std::string_view label, const std::shared_ptr<const listing::Listing>& rows) {
     return rows ? fmt::format("{}  {}", label, format_count(rows->rows.row_count())) : std::string(label);
   };
   const std::string functions = counted("Functions", shown_ ? shown_->by_function : nullptr),
@@ -333,13 +337,13 @@ void CompilationPanel::draw_head(const PanelContext& context, Rect head) {
 
 void CompilationPanel::draw_sentence(const PanelContext& context, Rect row) const {
   Ui& ui = context.ui;
-  const CompileSummary& summary = shown_->summary;
+  const analysis::CompileSummary& summary = shown_->summary;
   const bool repeats = summary.repeated > 0, stale = is_stale();
   ui.register_widget("compilation.sentence", row);
   draw_icon(ui, row.cut_left(ui.px(18)), repeats ? icon::kWarning : icon::kSettings,
             ui.colour(repeats ? Colour::warning_line : Colour::text2));
   row.cut_left(ui.px(6));
-  const std::string text = compile_text(summary, shown_->range_ns);
+  const std::string text = listing::compile_text(summary, shown_->range_ns);
   const std::size_t cut = std::min(text.find(';'), text.size());
   const Colour first = stale ? Colour::text3 : repeats ? Colour::warning : Colour::text1;
   row.cut_left(draw_text(ui, row, text.substr(0, cut), {.style = TextStyle::heading, .colour = first}) + ui.px(8));
@@ -351,9 +355,9 @@ void CompilationPanel::draw_sentence(const PanelContext& context, Rect row) cons
 
 void CompilationPanel::draw_table(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
-  const std::shared_ptr<const Listing> listing = page_ == Page::functions ? shown_->by_function
-                                                 : page_ == Page::calls   ? shown_->by_call
-                                                                          : shown_->compilations;
+  const std::shared_ptr<const listing::Listing> listing = page_ == Page::functions ? shown_->by_function
+                                                          : page_ == Page::calls   ? shown_->by_call
+                                                                                   : shown_->compilations;
   draw_note(ui, area, listing->note, kRoomForNote);
   if (listing->rows.row_count() == 0)
     return empty_sentence(
@@ -369,14 +373,14 @@ void CompilationPanel::draw_table(const PanelContext& context, Rect area) {
   const AnswerTable::Response response = table.draw(context, name, area, listing);
   const std::optional<std::size_t> row = response.double_clicked ? response.double_clicked : response.clicked;
   if (!row) return;
-  const Compilations& all = *shown_->of;
+  const analysis::Compilations& all = *shown_->of;
   if (page_ == Page::functions) function_ = all.calls.functions[shown_->functions[*row].function];
   if (page_ == Page::calls) function_ = all.calls.functions[all.calls.list[shown_->rows[*row].call].function];
 }
 
 void CompilationPanel::draw_calls_of(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
-  const CallFunctionRow& function = *chosen();
+  const analysis::CallFunctionRow& function = *chosen();
   const std::string& name = shown_->of->calls.functions[function.function];
   const std::string hint = function.has_first && function.rows.size() > 1
                                ? fmt::format("first {}, median of the others {}", format_duration(function.first_ns),
@@ -390,4 +394,4 @@ void CompilationPanel::draw_calls_of(const PanelContext& context, Rect area) {
 
 std::unique_ptr<Panel> make_compilation_panel(const PanelParts&) { return std::make_unique<CompilationPanel>(); }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

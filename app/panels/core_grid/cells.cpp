@@ -5,10 +5,10 @@
 #include "app/panels/core_grid/panel.h"
 #include "app/panels/panel.h"
 #include "app/rows/groups.h"
-#include "core/model/unit.h"
+#include "core/base/format.h"
 #include "imgui.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -26,13 +26,13 @@ std::string short_number(double value, double base) {
   return fmt::format("{:.{}f}{}", value, letter > 0 && std::abs(value) < 9.95 ? 1 : 0, kLetters[letter]);
 }
 
-float titles_height(const Ui& ui, const GridFrames& frames) {
+float titles_height(const Ui& ui, const analysis::GridFrames& frames) {
   return frames.grid.chips.size() > 1 ? ui.px(kChipTitle) : 0;
 }
 
 }  // namespace
 
-float CoreGridPanel::labels_width(const PanelContext& context, const GridChip& chip) {
+float CoreGridPanel::labels_width(const PanelContext& context, const analysis::GridChip& chip) {
   const Ui& ui = context.ui;
   float widest = ui.px(20);
   for (const std::string& label : chip.row_labels)
@@ -40,13 +40,13 @@ float CoreGridPanel::labels_width(const PanelContext& context, const GridChip& c
   return std::min(widest, ui.px(110));
 }
 
-CoreGridPanel::CellSize CoreGridPanel::fitting_cells(const PanelContext& context, const GridFrames& frames,
+CoreGridPanel::CellSize CoreGridPanel::fitting_cells(const PanelContext& context, const analysis::GridFrames& frames,
                                                      const std::vector<std::size_t>& chips, Point room) {
   const Ui& ui = context.ui;
   float columns = 0, labels = 0, rows = 1;
   bool labelled = false;
   for (const std::size_t number : chips) {
-    const GridChip& chip = frames.grid.chips[number];
+    const analysis::GridChip& chip = frames.grid.chips[number];
     columns += static_cast<float>(chip.columns);
     rows = std::max(rows, static_cast<float>(chip.rows));
     labels += labels_width(context, chip);
@@ -67,7 +67,7 @@ CoreGridPanel::CellSize CoreGridPanel::fitting_cells(const PanelContext& context
 }
 
 // Chooses which chips are shown and how large their cells are; the room that they take.
-Point CoreGridPanel::place_chips(const PanelContext& context, const GridFrames& frames, Point room) {
+Point CoreGridPanel::place_chips(const PanelContext& context, const analysis::GridFrames& frames, Point room) {
   const Ui& ui = context.ui;
   std::vector<std::size_t> all(frames.grid.chips.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -79,7 +79,7 @@ Point CoreGridPanel::place_chips(const PanelContext& context, const GridFrames& 
   cell_ = fits ? of_all : of_one;
   Point used{0, 0};
   for (const std::size_t number : chips_) {
-    const GridChip& chip = frames.grid.chips[number];
+    const analysis::GridChip& chip = frames.grid.chips[number];
     used.x += labels_width(context, chip) + static_cast<float>(chip.columns) * cell_.width;
     used.y = std::max(used.y, static_cast<float>(chip.rows) * cell_.height);
   }
@@ -92,7 +92,7 @@ void CoreGridPanel::draw_chips(const PanelContext& context, Rect area, const Sho
   Ui& ui = context.ui;
   ui.draw()->PushClipRect({area.x0, area.y0 - ui.px(2)}, {area.x1, area.y1 + ui.px(2)}, true);
   for (const std::size_t number : chips_) {
-    const GridChip& chip = shown.frames.grid.chips[number];
+    const analysis::GridChip& chip = shown.frames.grid.chips[number];
     const float width = labels_width(context, chip) + static_cast<float>(chip.columns) * cell_.width;
     draw_chip(context, number, area.cut_left(width), shown);
     area.cut_left(ui.px(kChipGap));
@@ -102,7 +102,7 @@ void CoreGridPanel::draw_chips(const PanelContext& context, Rect area, const Sho
 
 void CoreGridPanel::draw_chip(const PanelContext& context, std::size_t number, const Rect& area, const Shown& shown) {
   Ui& ui = context.ui;
-  const GridChip& chip = shown.frames.grid.chips[number];
+  const analysis::GridChip& chip = shown.frames.grid.chips[number];
   Rect cells = area;
   if (shown.frames.grid.chips.size() > 1) {
     Rect title = cells.cut_top(ui.px(kChipTitle));
@@ -113,9 +113,9 @@ void CoreGridPanel::draw_chip(const PanelContext& context, std::size_t number, c
   cells.cut_left(labels_width(context, chip));
   draw_axes(context, chip, cells);
   draw_plan(context, number, cells, shown);
-  const CoreGrid& grid = shown.frames.grid;
+  const analysis::CoreGrid& grid = shown.frames.grid;
   for (std::size_t cell = 0; cell < grid.cells.size(); ++cell) {
-    const GridCell& at = grid.cells[cell];
+    const analysis::GridCell& at = grid.cells[cell];
     if (at.chip != number) continue;
     const float x = cells.x0 + static_cast<float>(at.x - chip.x0) * cell_.width;
     const float y = cells.y0 + static_cast<float>(at.y - chip.y0) * cell_.height;
@@ -123,7 +123,7 @@ void CoreGridPanel::draw_chip(const PanelContext& context, std::size_t number, c
   }
 }
 
-void CoreGridPanel::draw_axes(const PanelContext& context, const GridChip& chip, const Rect& cells) const {
+void CoreGridPanel::draw_axes(const PanelContext& context, const analysis::GridChip& chip, const Rect& cells) const {
   Ui& ui = context.ui;
   const auto label = [](const std::vector<std::string>& names, int first, int place) {
     return names.empty() ? std::to_string(first + place) : names[static_cast<std::size_t>(place)];
@@ -156,7 +156,7 @@ void CoreGridPanel::draw_axes(const PanelContext& context, const GridChip& chip,
 
 // What is known to be no worker is hatched; workers of which nothing was recorded are outlines.
 void CoreGridPanel::draw_plan(const PanelContext& context, std::size_t number, const Rect& cells, const Shown& shown) {
-  const GridChip& chip = shown.frames.grid.chips[number];
+  const analysis::GridChip& chip = shown.frames.grid.chips[number];
   if (chip.plan == nullptr) return;
   Ui& ui = context.ui;
   for (int y = 0; y < chip.rows; ++y) {
@@ -167,19 +167,20 @@ void CoreGridPanel::draw_plan(const PanelContext& context, std::size_t number, c
                cells.x0 + static_cast<float>(x + 1) * cell_.width, cells.y0 + static_cast<float>(y + 1) * cell_.height};
       const char place = chip.plan->at(x, y);
       const Rect inside = {at.x0, at.y0, at.x1 - ui.px(1), at.y1 - ui.px(1)};
-      if (place == kWorkerPlace) {
+      if (place == analysis::kWorkerPlace) {
         fill(ui, inside, ui.colour(Colour::bg1), size::kSliceRadius);
         outline(ui, inside, ui.colour(Colour::line1), size::kSliceRadius);
       } else {
         fill(ui, at, ui.colour(Colour::hatch_bg));
         hatch(ui, ui.draw(), at, ui.colour(Colour::hatch));
       }
-      const Interaction touch = interact(ui, fmt::format("grid.place.{}.{}.{}", number, x, y), at, {.no_focus = true});
+      const Interaction touch = interact(ui, fmt::format("grid.place.{}.{}.{}", number, x, y), at,
+                                         {.keys = FocusStopKind::open, .group = "grid.cells"});
       if (touch.hovered)
         tooltip(ui, touch, at,
-                place == kWorkerPlace
+                place == analysis::kWorkerPlace
                     ? fmt::format("{},{}: nothing recorded. Not used, reserved for dispatch, or harvested", x, y)
-                    : fmt::format("{},{}: {}", x, y, place_name(place)));
+                    : fmt::format("{},{}: {}", x, y, analysis::place_name(place)));
     }
   }
 }
@@ -189,14 +190,14 @@ std::string CoreGridPanel::value_text(double value, const Shown& shown) const {
 }
 
 std::string CoreGridPanel::cell_text(double value, const Shown& shown) const {
-  if (shown.unit == "share") return value > 0 && value < 0.005 ? "<1" : fmt::format("{:.0f}", value * 100);
-  return short_number(value, shown.unit == "B" ? 1024 : 1000);
+  if (shown.unit == Unit::share) return value > 0 && value < 0.005 ? "<1" : fmt::format("{:.0f}", value * 100);
+  return short_number(value, shown.unit == Unit::bytes ? 1024 : 1000);
 }
 
 void CoreGridPanel::draw_cell(const PanelContext& context, std::size_t cell, const Rect& at, const Shown& shown) {
   Ui& ui = context.ui;
-  SessionTab& tab = context.tab;
-  const GridCell& of = shown.frames.grid.cells[cell];
+  session::SessionTab& tab = context.tab;
+  const analysis::GridCell& of = shown.frames.grid.cells[cell];
   const std::optional<double> value = shown.values.cells[cell];
   const Rect inside = {at.x0, at.y0, at.x1 - ui.px(1), at.y1 - ui.px(1)};
   // What is not measured here is no value: an outline, as where nothing was recorded.
@@ -215,7 +216,7 @@ void CoreGridPanel::draw_cell(const PanelContext& context, std::size_t cell, con
                .pixel = value ? text_on(colour) : ui.colour(Colour::text3)});
   }
   const Interaction touch =
-      interact(ui, fmt::format("grid.cell.{}.{}.{}", of.chip, of.x, of.y), at, {.no_focus = true});
+      interact(ui, fmt::format("grid.cell.{}.{}.{}", of.chip, of.x, of.y), at, {.group = "grid.cells"});
   const auto core_of = [&](const std::optional<EventId>& event) -> std::optional<std::size_t> {
     const LaneSnapshot* lane = event ? tab.snapshot->find_lane(lane_of(*event)) : nullptr;
     if (lane == nullptr) return std::nullopt;
@@ -247,7 +248,7 @@ void CoreGridPanel::draw_cell(const PanelContext& context, std::size_t cell, con
 // takes it back. Pinned: its row comes to the top of the timeline, and the range of the grid into view.
 void CoreGridPanel::select_core(const PanelContext& context, std::size_t cell, bool adds, bool pins,
                                 const Shown& shown) const {
-  SessionTab& tab = context.tab;
+  session::SessionTab& tab = context.tab;
   const std::vector<TrackNumber> tracks = shown.frames.grid.tracks_of(cell);
   EventFilter wanted;
   if (adds && tab.region) wanted.tracks = tab.region->tracks;
@@ -267,20 +268,20 @@ void CoreGridPanel::select_core(const PanelContext& context, std::size_t cell, b
       context.actions.reveal(make_event_id(tab.snapshot->lanes[row->lanes.front()].number(), 0));
   }
   if (!pins) return;
-  const std::string key = row_key(TrackNames(*tab.snapshot), shown.frames.grid.cells[cell].track);
-  tab.change([&](ViewChoices& choices) {
+  const std::string key = rows::row_key(rows::TrackNames(*tab.snapshot), shown.frames.grid.cells[cell].track);
+  tab.change([&](session::ViewChoices& choices) {
     auto& pinned = choices.rows.pinned;
     if (std::ranges::find(pinned, key) == pinned.end()) pinned.push_back(key);
     choices.rows.open[key] = true;
   });
   context.actions.inform("Pinned " + shown.frames.grid.cells[cell].name);
   const TimeRange range = shown.frames.stretch(shown.span.first, shown.span.last);
-  if (!brush_.whole()) show_stretch(tab, range.begin_ns, range.end_ns);
+  if (!brush_.whole()) view::show_stretch(tab, range.begin_ns, range.end_ns);
 }
 
 void CoreGridPanel::explain(const PanelContext& context, std::size_t cell, const Rect& at, const Shown& shown) const {
-  const GridFrames& frames = shown.frames;
-  const GridCell& of = frames.grid.cells[cell];
+  const analysis::GridFrames& frames = shown.frames;
+  const analysis::GridCell& of = frames.grid.cells[cell];
   const FrameSpan span = shown.span;
   const double value = frames.of_cell(cell, span.first, span.last);
   const auto length = static_cast<double>(frames.stretch(span.first, span.last).length_ns());
@@ -292,13 +293,13 @@ void CoreGridPanel::explain(const PanelContext& context, std::size_t cell, const
     return;
   }
   card.title_value = value_text(*shown.values.cells[cell], shown);
-  const std::string title = grid_measure_title(frames.measure, *context.tab.snapshot);
+  const std::string title = analysis::grid_measure_title(frames.measure, *context.tab.snapshot);
   if (frames.measure.is_time()) {
     card.rows.push_back({title, format_time_exact(std::llround(value))});
     if (of.ticks_per_ns > 0)
       card.rows.push_back({"Cycles", format_count(static_cast<std::uint64_t>(std::llround(value * of.ticks_per_ns)))});
   } else {
-    card.rows.push_back({title, exact_figure(value, shown.unit)});
+    card.rows.push_back({title, format_exact(value, shown.unit)});
   }
   card.rows.push_back({"Events", format_count(frames.events(cell, span.first, span.last))});
   for (std::size_t p = 0; p < of.part_count; ++p) {
@@ -320,13 +321,13 @@ void CoreGridPanel::explain(const PanelContext& context, std::size_t cell, const
 void CoreGridPanel::draw_legend(const PanelContext& context, Rect row, const Shown& shown) const {
   Ui& ui = context.ui;
   const TextOptions quiet = {.style = TextStyle::mono_small, .colour = Colour::text2};
-  const CoreSpread& spread = shown.values.spread;
+  const analysis::CoreSpread& spread = shown.values.spread;
   const std::string facts = fmt::format("⌀ {}, min {}, max {}", value_text(spread.mean, shown),
                                         value_text(spread.min, shown), value_text(spread.max, shown));
   const std::string more =
       spread.imbalance > 0 && shown.values.measured > 1 ? fmt::format(", max / ⌀ {:.2f}×", spread.imbalance) : "";
   const auto end_text = [&](double value) {
-    return shown.unit == "share" ? fmt::format("{:.0f} %", value * 100) : value_text(value, shown);
+    return shown.unit == Unit::share ? fmt::format("{:.0f} %", value * 100) : value_text(value, shown);
   };
   row.cut_left(draw_text(ui, row, end_text(shown.low), quiet) + ui.px(8));
   const std::string high = end_text(shown.high);
@@ -352,4 +353,4 @@ void CoreGridPanel::draw_legend(const PanelContext& context, Rect row, const Sho
   ui.register_widget("grid.legend", ramp);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -2,7 +2,7 @@
 
 #include "imgui.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -35,7 +35,7 @@ void CoreGridPanel::play(const PanelContext& context) {
   if (!playing_) return;
   const double passed = std::clamp(ui.time() - played_at_s_, 0.0, 0.25);  // after a pause it goes on, not ahead
   played_at_s_ = ui.time();
-  const GridFrames& frames = *frames_;
+  const analysis::GridFrames& frames = *frames_;
   const double length = static_cast<double>(frames.range.length_ns());
   const GridBrush::Stretch now = brush_.of(frames);
   brush_.move_to(frames, now.begin + length * passed / kPlaySeconds[static_cast<std::size_t>(speed_)]);
@@ -48,7 +48,7 @@ void CoreGridPanel::play(const PanelContext& context) {
 
 void CoreGridPanel::draw_strip(const PanelContext& context, Rect area, const Shown& shown) {
   Ui& ui = context.ui;
-  const GridFrames& frames = shown.frames;
+  const analysis::GridFrames& frames = shown.frames;
   const TimeRange range = frames.stretch(shown.span.first, shown.span.last);
   Rect head = area.cut_top(ui.px(24));
   std::vector<std::string> speeds;
@@ -98,7 +98,7 @@ void CoreGridPanel::draw_strip(const PanelContext& context, Rect area, const Sho
   TextOptions right = hint;
   right.align = Align::right;
   foot.cut_right(draw_text(ui, foot, speed, right) + ui.px(12));
-  std::string said = grid_measure_title(frames.measure, *context.tab.snapshot);
+  std::string said = analysis::grid_measure_title(frames.measure, *context.tab.snapshot);
   const std::size_t cores = shown.values.measured;
   const char* const what = frames.grid.has_places() ? "core" : "lane";
   said += cores == 1 ? fmt::format(", one {}", what) : fmt::format(", mean of {} {}s", format_count(cores), what);
@@ -107,7 +107,7 @@ void CoreGridPanel::draw_strip(const PanelContext& context, Rect area, const Sho
 
 void CoreGridPanel::draw_curve(const PanelContext& context, const Rect& plot, const Shown& shown) {
   Ui& ui = context.ui;
-  const GridFrames& frames = shown.frames;
+  const analysis::GridFrames& frames = shown.frames;
   if (curve_of_ != frames_) {
     curve_of_ = frames_;
     curve_.assign(frames.count, 0);
@@ -156,9 +156,10 @@ void CoreGridPanel::draw_curve(const PanelContext& context, const Rect& plot, co
 
 // A drag from an edge moves the edge, from inside the brush moves it, from outside makes a new one; a double click has
 // the whole range again.
-void CoreGridPanel::take_response(const PanelContext& context, const Rect& plot, const GridFrames& frames) {
+void CoreGridPanel::take_response(const PanelContext& context, const Rect& plot, const analysis::GridFrames& frames) {
   Ui& ui = context.ui;
-  const Interaction touch = interact(ui, "grid.strip", plot, {.no_focus = true});
+  const Interaction touch =
+      interact(ui, "grid.strip", plot, {.keys = FocusStopKind::pointer, .label = "The measure over time"});
   const auto length = static_cast<double>(frames.range.length_ns());
   const double per_pixel = length / static_cast<double>(std::max(1.0F, plot.width()));
   const double at = static_cast<double>(frames.range.begin_ns) +
@@ -205,8 +206,8 @@ void CoreGridPanel::take_response(const PanelContext& context, const Rect& plot,
 }
 
 std::optional<bool> CoreGridPanel::has_content(const PanelContext& context) const {
-  if (!frames_ || !context.tab.choices.filter.empty()) return std::nullopt;
-  return !frames_->grid.empty();
+  if (frames_ && context.tab.choices.filter.empty()) return !frames_->grid.empty();
+  return analysis::core_grid_of(*context.tab.snapshot).empty() ? std::optional(false) : std::nullopt;
 }
 
 void CoreGridPanel::draw(const PanelContext& context, const Rect& area) {
@@ -223,15 +224,16 @@ void CoreGridPanel::draw(const PanelContext& context, const Rect& area) {
 }
 
 void CoreGridPanel::ask(const PanelContext& context) {
-  SessionAnalysis& analysis = context.analysis();
-  offer_ = analysis.ask_of(offer_retained_, {}, NoQuestion{}, [](const QueryContext& query) -> FoundAnswer<GridOffer> {
-    auto offer = TRY(core_grid_offer(query, core_grid_of(*query.snapshot)));
-    return std::make_shared<const GridOffer>(std::move(offer));
-  });
+  session::SessionAnalysis& analysis = context.analysis();
+  offer_ = analysis.ask_of(
+      offer_retained_, {}, NoQuestion{}, [](const QueryContext& query) -> FoundAnswer<analysis::GridOffer> {
+        auto offer = TRY(analysis::core_grid_offer(query, analysis::core_grid_of(*query.snapshot)));
+        return std::make_shared<const analysis::GridOffer>(std::move(offer));
+      });
   const EventFilter wanted = scope_filter(context.tab, scope_);
   frames_ = analysis.ask_of(frames_retained_, wanted, Question{measure_},
                             [wanted, measure = measure_](const QueryContext& query) {
-                              return core_grid_frames(query, wanted, measure, kGridFrames);
+                              return analysis::core_grid_frames(query, wanted, measure, kGridFrames);
                             });
 }
 
@@ -258,18 +260,18 @@ void CoreGridPanel::draw_head(const PanelContext& context, Rect& area) {
 
 void CoreGridPanel::draw_measure(const PanelContext& context, Rect row) {
   Ui& ui = context.ui;
-  std::vector<GridMeasure> choices(1);
+  std::vector<analysis::GridMeasure> choices(1);
   std::vector<std::string> titles = {"Busy"};
-  const auto offer = [&](GridMeasureKind kind, std::string title) {
+  const auto offer = [&](analysis::GridMeasureKind kind, std::string title) {
     choices.push_back({.kind = kind});
     titles.push_back(std::move(title));
   };
-  if (offer_ && offer_->waits) offer(GridMeasureKind::wait, "Wait");
-  offer(GridMeasureKind::events, "Events");
+  if (offer_ && offer_->waits) offer(analysis::GridMeasureKind::wait, "Wait");
+  offer(analysis::GridMeasureKind::events, "Events");
   std::vector<std::string> zones = {"All"}, parts = {"All"};
   if (offer_) {
-    for (const GridColumn& column : offer_->columns) {
-      offer(GridMeasureKind::column, column.title);
+    for (const analysis::GridColumn& column : offer_->columns) {
+      offer(analysis::GridMeasureKind::column, column.title);
       choices.back().table = column.table;
       choices.back().column = column.column;
     }
@@ -299,7 +301,7 @@ void CoreGridPanel::draw_measure(const PanelContext& context, Rect row) {
                                      "all processors of a core: a zone that waits inside counts, too"};
   if (dropdown(ui, "grid.measure", cut(titles[static_cast<std::size_t>(measure)], shown, has_parts ? 250 : 110), titles,
                measure, shown)) {
-    const GridMeasure& chosen = choices[static_cast<std::size_t>(measure)];
+    const analysis::GridMeasure& chosen = choices[static_cast<std::size_t>(measure)];
     measure_.kind = chosen.kind;
     measure_.table = chosen.table;
     measure_.column = chosen.column;
@@ -318,7 +320,7 @@ void CoreGridPanel::draw_chip_choice(const PanelContext& context, Rect& row) {
   if (!frames_ || frames_->grid.chips.size() < 2 || chips_.size() == frames_->grid.chips.size()) return;
   Ui& ui = context.ui;
   std::vector<std::string> names;
-  for (const GridChip& chip : frames_->grid.chips) names.push_back(chip.name);
+  for (const analysis::GridChip& chip : frames_->grid.chips) names.push_back(chip.name);
   int chosen = static_cast<int>(std::min(chip_, names.size() - 1));
   const DropdownOptions options = {.tooltip = "Not all chips fit side by side"};
   const float width = dropdown_width(ui, names[static_cast<std::size_t>(chosen)], options);
@@ -337,7 +339,7 @@ const std::string& CoreGridPanel::error() const {
 
 bool CoreGridPanel::draw_problem(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
-  if (const std::string& wrong = context.analysis().mask_error(MaskUse::filter); !wrong.empty()) {
+  if (const std::string& wrong = context.analysis().mask_error(session::MaskUse::filter); !wrong.empty()) {
     empty_state(ui, "grid.wrong", area, icon::kFilter, wrong);
   } else if (!error().empty()) {
     empty_state(ui, "grid.error", area, icon::kWarning, error());
@@ -359,16 +361,16 @@ bool CoreGridPanel::draw_problem(const PanelContext& context, const Rect& area) 
 }
 
 CoreGridPanel::Shown CoreGridPanel::make_shown(const PanelContext& context) {
-  const GridFrames& frames = *frames_;
+  const analysis::GridFrames& frames = *frames_;
   const FrameSpan span = brush_.span(frames);
   const bool is_time = frames.measure.is_time();
   if (values_of_ != Stretch{frames_, span}) {
     values_of_ = Stretch{frames_, span};
-    values_ =
-        is_time ? core_grid_shares(frames, span.first, span.last) : core_grid_values(frames, span.first, span.last);
+    values_ = is_time ? listing::core_grid_shares(frames, span.first, span.last)
+                      : listing::core_grid_values(frames, span.first, span.last);
   }
   Shown shown{.frames = frames, .span = span, .values = values_, .unit = {}};
-  shown.unit = is_time ? "share" : grid_measure_unit(frames.measure, *context.tab.snapshot);
+  shown.unit = is_time ? "share" : analysis::grid_measure_unit(frames.measure, *context.tab.snapshot);
   const double most = values_.spread.max, least = values_.spread.min;
   if (is_time) {
     // In tenths, so that the ramp stands still while little changes; while it is played, of all there can be.
@@ -413,28 +415,28 @@ void CoreGridPanel::draw_table(const PanelContext& context, const Rect& area, co
   const std::shared_ptr<const CoreTable> last = table_retained_.value;
   TableQuestion wanted{{frames_, shown.span}, nullptr};
   if (playing_ && last && table_retained_.value_key.of.frames == frames_) wanted.order = last->order;
-  const auto found = context.analysis().ask(table_retained_, wanted,
-                                            {.of = SessionAnalysis::basis_of(frames_retained_),
-                                             .rest_s = playing_ ? kTableSeconds : 0,
-                                             .is_let_end = true,
-                                             .ages = false,
-                                             .tells_itself = true,
-                                             .priority = Priority::drawing},
-                                            [wanted](const QueryContext& query) -> FoundAnswer<CoreTable> {
-                                              const GridFrames& frames = *wanted.of.frames;
-                                              const FrameSpan span = wanted.of.span;
-                                              CoreTable made{wanted.order, {}};
-                                              if (!made.order)
-                                                made.order = std::make_shared<const std::vector<std::size_t>>(
-                                                    core_grid_order(core_grid_values(frames, span.first, span.last)));
-                                              made.listing = core_grid_listing(frames, *query.snapshot, span.first,
-                                                                               span.last, *made.order);
-                                              return std::make_shared<const CoreTable>(std::move(made));
-                                            });
+  const auto found = context.analysis().ask(
+      table_retained_, wanted,
+      {.of = session::SessionAnalysis::basis_of(frames_retained_),
+       .rest_s = playing_ ? kTableSeconds : 0,
+       .is_let_end = true,
+       .ages = false,
+       .tells_itself = true,
+       .priority = Priority::drawing},
+      [wanted](const QueryContext& query) -> FoundAnswer<CoreTable> {
+        const analysis::GridFrames& frames = *wanted.of.frames;
+        const FrameSpan span = wanted.of.span;
+        CoreTable made{wanted.order, {}};
+        if (!made.order)
+          made.order = std::make_shared<const std::vector<std::size_t>>(
+              listing::core_grid_order(listing::core_grid_values(frames, span.first, span.last)));
+        made.listing = listing::core_grid_listing(frames, *query.snapshot, span.first, span.last, *made.order);
+        return std::make_shared<const CoreTable>(std::move(made));
+      });
   if (!found || area.height() < ui.px(size::kTableHead + size::kTableRow)) return;
   table_.draw(context, "grid.table", area, {found, &found->listing});
 }
 
 std::unique_ptr<Panel> make_core_grid_panel(const PanelParts&) { return std::make_unique<CoreGridPanel>(); }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

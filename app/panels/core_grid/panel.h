@@ -9,7 +9,7 @@
 #include "core/analysis/core_grid/grid_frames.h"
 #include "core/listing/analysis_listings.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 // The stretch of time that the grid is of: whole frames of what was asked for. It is dragged, moved, or moves by itself
 // while it is played.
@@ -24,7 +24,7 @@ class GridBrush {
   [[nodiscard]] bool whole() const noexcept { return !stretch_; }
   void clear() noexcept { stretch_.reset(); }
   // Between two times in any order; never less than a frame.
-  void set(const GridFrames& frames, double a_ns, double b_ns) {
+  void set(const analysis::GridFrames& frames, double a_ns, double b_ns) {
     const double least = frame_ns(frames);
     const auto low = static_cast<double>(frames.range.begin_ns), high = static_cast<double>(frames.range.end_ns);
     double begin = std::clamp(std::min(a_ns, b_ns), low, high), end = std::clamp(std::max(a_ns, b_ns), low, high);
@@ -32,7 +32,7 @@ class GridBrush {
     stretch_ = Stretch{begin, end};
   }
   // Keeps its length and stays inside.
-  void move_to(const GridFrames& frames, double begin_ns) {
+  void move_to(const analysis::GridFrames& frames, double begin_ns) {
     const Stretch now = of(frames);
     const auto low = static_cast<double>(frames.range.begin_ns), high = static_cast<double>(frames.range.end_ns);
     const double length = std::min(now.end - now.begin, high - low);
@@ -43,12 +43,12 @@ class GridBrush {
     double begin = 0, end = 0;  // ns
   };
   // Where it lies in these frames, which may be of another range than when it was set.
-  [[nodiscard]] Stretch of(const GridFrames& frames) const noexcept {
+  [[nodiscard]] Stretch of(const analysis::GridFrames& frames) const noexcept {
     const auto low = static_cast<double>(frames.range.begin_ns), high = static_cast<double>(frames.range.end_ns);
     if (!stretch_ || stretch_->end <= low || stretch_->begin >= high) return {low, high};
     return {std::max(low, stretch_->begin), std::min(high, stretch_->end)};
   }
-  [[nodiscard]] FrameSpan span(const GridFrames& frames) const noexcept {
+  [[nodiscard]] FrameSpan span(const analysis::GridFrames& frames) const noexcept {
     if (frames.count == 0) return {};
     const Stretch at = of(frames);
     const auto nearest = [&](double ns) {
@@ -61,7 +61,7 @@ class GridBrush {
   }
 
  private:
-  [[nodiscard]] static double frame_ns(const GridFrames& frames) noexcept {
+  [[nodiscard]] static double frame_ns(const analysis::GridFrames& frames) noexcept {
     return static_cast<double>(frames.range.length_ns()) / static_cast<double>(std::max<std::size_t>(1, frames.count));
   }
   std::optional<Stretch> stretch_;
@@ -75,10 +75,10 @@ class CoreGridPanel final : public Panel {
  private:
   // What is drawn in a frame.
   struct Shown {
-    const GridFrames& frames;
+    const analysis::GridFrames& frames;
     FrameSpan span;
-    const CoreValues& values;  // of times: shares
-    double low = 0, high = 1;  // of the ramp
+    const listing::CoreValues& values;  // of times: shares
+    double low = 0, high = 1;           // of the ramp
     std::string unit;
   };
   struct CellSize {
@@ -97,13 +97,14 @@ class CoreGridPanel final : public Panel {
   [[nodiscard]] Shown make_shown(const PanelContext& context);
   [[nodiscard]] const std::string& error() const;
   // cells.cpp
-  [[nodiscard]] static CellSize fitting_cells(const PanelContext& context, const GridFrames& frames,
+  [[nodiscard]] static CellSize fitting_cells(const PanelContext& context, const analysis::GridFrames& frames,
                                               const std::vector<std::size_t>& chips, render::Point room);
-  [[nodiscard]] static float labels_width(const PanelContext& context, const GridChip& chip);
-  [[nodiscard]] render::Point place_chips(const PanelContext& context, const GridFrames& frames, render::Point room);
+  [[nodiscard]] static float labels_width(const PanelContext& context, const analysis::GridChip& chip);
+  [[nodiscard]] render::Point place_chips(const PanelContext& context, const analysis::GridFrames& frames,
+                                          render::Point room);
   void draw_chips(const PanelContext& context, render::Rect area, const Shown& shown);
   void draw_chip(const PanelContext& context, std::size_t chip, const render::Rect& area, const Shown& shown);
-  void draw_axes(const PanelContext& context, const GridChip& chip, const render::Rect& cells) const;
+  void draw_axes(const PanelContext& context, const analysis::GridChip& chip, const render::Rect& cells) const;
   void draw_plan(const PanelContext& context, std::size_t chip, const render::Rect& cells, const Shown& shown);
   void draw_cell(const PanelContext& context, std::size_t cell, const render::Rect& at, const Shown& shown);
   [[nodiscard]] std::string cell_text(double value, const Shown& shown) const;
@@ -115,17 +116,17 @@ class CoreGridPanel final : public Panel {
   void play(const PanelContext& context);
   void draw_strip(const PanelContext& context, render::Rect area, const Shown& shown);
   void draw_curve(const PanelContext& context, const render::Rect& plot, const Shown& shown);
-  void take_response(const PanelContext& context, const render::Rect& plot, const GridFrames& frames);
+  void take_response(const PanelContext& context, const render::Rect& plot, const analysis::GridFrames& frames);
 
   struct Question {
-    GridMeasure measure;
+    analysis::GridMeasure measure;
     bool operator==(const Question&) const = default;
   };
-  FilteredAnswer<GridOffer> offer_retained_;
-  FilteredAnswer<GridFrames, Question> frames_retained_;
-  std::shared_ptr<const GridOffer> offer_;
-  std::shared_ptr<const GridFrames> frames_;
-  GridMeasure measure_;
+  FilteredAnswer<analysis::GridOffer> offer_retained_;
+  FilteredAnswer<analysis::GridFrames, Question> frames_retained_;
+  std::shared_ptr<const analysis::GridOffer> offer_;
+  std::shared_ptr<const analysis::GridFrames> frames_;
+  analysis::GridMeasure measure_;
   PanelScope scope_ = Scope::visible;  // most of a session is idle
   std::size_t chip_ = 0;               // that is shown where not all fit
   CellSize cell_;
@@ -141,19 +142,19 @@ class CoreGridPanel final : public Panel {
   int speed_ = 1;
 
   std::vector<double> curve_;  // mean of the cores, by frame; 0 to 1
-  std::shared_ptr<const GridFrames> curve_of_;
+  std::shared_ptr<const analysis::GridFrames> curve_of_;
   struct Stretch {
-    std::shared_ptr<const GridFrames> frames;
+    std::shared_ptr<const analysis::GridFrames> frames;
     FrameSpan span;
     bool operator==(const Stretch&) const = default;
   };
   std::optional<Stretch> values_of_;
-  CoreValues values_;
+  listing::CoreValues values_;
   // The table of a stretch. While it is played its rows keep their places.
   using CellOrder = std::shared_ptr<const std::vector<std::size_t>>;
   struct CoreTable {
     CellOrder order;
-    Listing listing;
+    listing::Listing listing;
   };
   struct TableQuestion {
     Stretch of;
@@ -164,4 +165,4 @@ class CoreGridPanel final : public Panel {
   AnswerTable table_;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

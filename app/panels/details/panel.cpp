@@ -2,7 +2,7 @@
 
 #include "core/names/name_forms.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -37,24 +37,26 @@ struct Column {
   std::vector<std::size_t> groups;
 };
 
-float label_width_of(const Ui& ui, const DetailGroup& group) {
+float label_width_of(const Ui& ui, const content::DetailGroup& group) {
   float widest = 0;
-  for (const DetailField& field : group.fields) widest = std::max(widest, text_width(ui, TextStyle::body, field.label));
+  for (const content::DetailField& field : group.fields)
+    widest = std::max(widest, text_width(ui, TextStyle::body, field.label));
   return std::min(widest, ui.px(kMostLabel)) + ui.px(16);
 }
 
-float group_width(const Ui& ui, const DetailGroup& group) {
+float group_width(const Ui& ui, const content::DetailGroup& group) {
   float widest = 0;
-  for (const DetailField& field : group.fields) widest = std::max(widest, text_width(ui, TextStyle::mono, field.value));
+  for (const content::DetailField& field : group.fields)
+    widest = std::max(widest, text_width(ui, TextStyle::mono, field.value));
   return std::clamp(label_width_of(ui, group) + widest + ui.px(24), ui.px(kLeastGroup), ui.px(kMostGroup));
 }
 
-float group_height(const Ui& ui, const DetailGroup& group) {
+float group_height(const Ui& ui, const content::DetailGroup& group) {
   return ui.px(kGroupHead) + static_cast<float>(group.fields.size()) * ui.px(kFieldRow) + ui.px(kGroupGap);
 }
 
 // The most columns that fit, each as wide as its widest group; each group goes to the shortest.
-std::vector<Column> place_groups(const Ui& ui, const std::vector<DetailGroup>& groups, float width) {
+std::vector<Column> place_groups(const Ui& ui, const std::vector<content::DetailGroup>& groups, float width) {
   for (std::size_t count = groups.size(); count > 0; --count) {
     std::vector<Column> columns(count);
     for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -71,15 +73,15 @@ std::vector<Column> place_groups(const Ui& ui, const std::vector<DetailGroup>& g
   return {};
 }
 
-Colour colour_of(FieldLook look) {
+Colour colour_of(content::FieldLook look) {
   switch (look) {
-    case FieldLook::plain:
-    case FieldLook::operands:
+    case content::FieldLook::plain:
+    case content::FieldLook::operands:
       return Colour::text1;
-    case FieldLook::source_link:
-    case FieldLook::such_link:
+    case content::FieldLook::source_link:
+    case content::FieldLook::such_link:
       return Colour::accent;
-    case FieldLook::warning:
+    case content::FieldLook::warning:
       return Colour::warning;
   }
   return Colour::text1;
@@ -111,23 +113,23 @@ void DependencyColumn::refresh(const PanelContext& context, EventId event, std::
   }
 }
 
-void DependencyColumn::list_direct(const Dependencies& dependencies) {
+void DependencyColumn::list_direct(const analysis::Dependencies& dependencies) {
   entries_.clear();
   chain_listed_ = false;
   version_ = dependencies.snapshot_version();
-  const DependencyList before = dependencies.predecessors(event_, kMostDirect);
-  const DependencyList after = dependencies.successors(event_, kMostDirect);
-  for (const Dependency& d : before.dependencies) entries_.push_back({d.source, true});
-  for (const Dependency& d : after.dependencies) entries_.push_back({d.target, false});
+  const analysis::DependencyList before = dependencies.predecessors(event_, kMostDirect);
+  const analysis::DependencyList after = dependencies.successors(event_, kMostDirect);
+  for (const analysis::Dependency& d : before.dependencies) entries_.push_back({d.source, true});
+  for (const analysis::Dependency& d : after.dependencies) entries_.push_back({d.target, false});
   total_ = before.total + after.total;
 }
 
-void DependencyColumn::list_chain(const DependencyChain& chain) {
+void DependencyColumn::list_chain(const analysis::DependencyChain& chain) {
   entries_.clear();
   chain_listed_ = true;
   version_ = chain.snapshot_version;
-  for (const Dependency& d : chain.before) entries_.push_back({d.source, true});
-  for (const Dependency& d : chain.after) entries_.push_back({d.target, false});
+  for (const analysis::Dependency& d : chain.before) entries_.push_back({d.source, true, d.target});
+  for (const analysis::Dependency& d : chain.after) entries_.push_back({d.target, false, d.source});
   total_ = chain.before_total + chain.after_total;
 }
 
@@ -171,10 +173,15 @@ void DependencyColumn::draw(const PanelContext& context, Rect area, const Rect& 
 const DependencyColumn::Entry& DependencyColumn::read(const PanelContext& context, Entry& entry) const {
   if (entry.is_read) return entry;
   const EventRecord* record = context.tab.events->find(entry.event);
-  if (record == nullptr) {
+  const EventRecord* beside = entry.beside == kNoEvent ? nullptr : context.tab.events->find(entry.beside);
+  const bool waits_for_beside =
+      entry.beside != kNoEvent && beside == nullptr && context.tab.events->problem(entry.beside).empty();
+  if (record == nullptr || waits_for_beside) {
     entry.name = context.tab.events->problem(entry.event);
     return entry;
   }
+  if (beside != nullptr)
+    entry.gap_ns = entry.comes_first ? beside->begin_ns - record->end_ns : record->begin_ns - beside->end_ns;
   entry.is_read = true;
   const TrackSnapshot* track = context.tab.snapshot->find_track(record->lane->track);
   entry.name = record->name_text;
@@ -188,7 +195,8 @@ void DependencyColumn::draw_entry(const PanelContext& context, std::size_t index
   Ui& ui = context.ui;
   const Rect whole = row;
   const Entry& other = read(context, entries_[index]);
-  const Interaction response = interact(ui, "details.dependency." + std::to_string(index), row);
+  const Interaction response = interact(ui, "details.dependency." + std::to_string(index), row,
+                                        {.group = "details.dependencies", .label = other.name});
   if (response.hovered) {
     fill(ui, row, ui.colour(Colour::bg3), size::kChipRadius);
     set_cursor(Cursor::response);
@@ -205,20 +213,24 @@ void DependencyColumn::draw_entry(const PanelContext& context, std::size_t index
             {.style = TextStyle::mono, .colour = Colour::text2, .align = Align::right});
   const std::string hint =
       other.name + "\n" + other.track + "\n" + distance_text(other.distance_ns) +
-      (other.comes_first ? " from its end to the begin of this event" : " from the end of this event to its begin");
+      (other.comes_first ? " from its end to the begin of this event" : " from the end of this event to its begin") +
+      (other.beside == kNoEvent ? std::string()
+                                : fmt::format("\n{} {}", distance_text(other.gap_ns),
+                                              other.comes_first ? "from its end to the begin of the next in the chain"
+                                                                : "to its begin from the end of the one before it"));
   tooltip(ui, response, whole, hint);
   draw_text(ui, row.cut_left(row.width() * 0.55F), usual_name(other.name), {.style = TextStyle::mono});
   row.cut_left(ui.px(6));
   draw_text(ui, row, other.track, {.colour = Colour::text3, .fit = Fit::middle});
   if (response.clicked) {
     const EventId event = other.event;
-    select_event(context.tab, event);
+    view::select_event(context.tab, event);
     context.actions.reveal(event);
   }
 }
 
 void DetailsPanel::refresh(const PanelContext& context) {
-  SessionTab& tab = context.tab;
+  session::SessionTab& tab = context.tab;
   if (tab.selected != std::exchange(wanted_, tab.selected)) wanted_since_s_ = context.ui.time();
   if (wanted_ != shown_) {
     const EventRecord* record = wanted_ ? tab.events->find(*wanted_) : nullptr;
@@ -233,7 +245,7 @@ void DetailsPanel::refresh(const PanelContext& context) {
     }
     details_.reset();
     neighbours_.clear();
-    if (record != nullptr) details_ = describe_event(*record, *tab.snapshot);
+    if (record != nullptr) details_ = content::describe_event(*record, *tab.snapshot);
   }
   if (details_) neighbours_.refresh(context, details_->id, details_->begin_ns, details_->end_ns);
 }
@@ -251,7 +263,10 @@ void DetailsPanel::draw(const PanelContext& context, const Rect& area) {
         problem_.empty() ? "Select an event on the timeline to see all that is known about it." : problem_;
     constexpr std::array<std::string_view, 2> kActions = {"Fit the activity", "Search events"};
     const auto action = empty_state(ui, "details.empty", area, icon::kInfo, sentence, kActions);
-    if (action == 0) context.actions.run("fit_activity");
+    if (action == 0) {
+      context.actions.run("fit_activity");
+      context.actions.inform("The timeline shows the activity");
+    }
     if (action == 1) context.actions.run("search");
     return;
   }
@@ -280,7 +295,7 @@ void DetailsPanel::draw_head(const PanelContext& context, Rect row) {
     if (entry.command[0] != 0) {
       context.actions.run(entry.command);
     } else {
-      context.copy(details_text(*details_), "all fields of " + details_->name);
+      context.copy(content::details_text(*details_), "all fields of " + details_->name);
     }
   }
   row.cut_left(draw_swatch(ui, row, ui.theme().slice(details_->palette_slot)) + ui.px(10));
@@ -336,19 +351,24 @@ void DetailsPanel::draw_body(const PanelContext& context, const Rect& area) {
   if (has_neighbours) neighbours_.draw(context, content.cut_right(neighbour_width), scroll.visible());
 }
 
-void DetailsPanel::draw_group(const PanelContext& context, const DetailGroup& group, Rect area) {
+void DetailsPanel::draw_group(const PanelContext& context, const content::DetailGroup& group, Rect area) {
   Ui& ui = context.ui;
   group_heading(ui, area, group.title);
   const float label_width = label_width_of(ui, group);
-  for (const DetailField& field : group.fields) {
-    draw_field(context, field, area.cut_top(ui.px(kFieldRow)), label_width, "details.field." + field.field);
+  std::string name;
+  std::string_view before;
+  for (const content::DetailField& field : group.fields) {
+    const bool goes_on = !field.field.empty() && field.field == before;  // of several lines
+    name = goes_on ? name + ".more" : "details.field." + field.field;
+    before = field.field;
+    draw_field(context, field, area.cut_top(ui.px(kFieldRow)), label_width, name);
   }
 }
 
-void DetailsPanel::draw_field(const PanelContext& context, const DetailField& field, const Rect& row, float label_width,
-                              const std::string& name) {
+void DetailsPanel::draw_field(const PanelContext& context, const content::DetailField& field, const Rect& row,
+                              float label_width, const std::string& name) {
   Ui& ui = context.ui;
-  const Interaction response = interact(ui, name, row);
+  const Interaction response = interact(ui, name, row, {.group = "details.fields", .label = field.label});
   if (response.hovered) {
     fill(ui, {row.x0 - ui.px(4), row.y0, row.x1 + ui.px(4), row.y1}, ui.colour(Colour::bg3), size::kChipRadius);
     set_cursor(Cursor::response);
@@ -362,9 +382,9 @@ void DetailsPanel::draw_field(const PanelContext& context, const DetailField& fi
       return context.copy(field.value, field.label + ": " + field.value);
     }
   }
-  const Fit fit = field.look == FieldLook::such_link ? Fit::ellipsis : Fit::middle;
+  const Fit fit = field.look == content::FieldLook::such_link ? Fit::ellipsis : Fit::middle;
   draw_text(ui, place, field.value, {.style = TextStyle::mono, .colour = colour_of(field.look), .fit = fit});
-  const bool operands = field.look == FieldLook::operands && !details_->operands.empty();
+  const bool operands = field.look == content::FieldLook::operands && !details_->operands.empty();
   if (response.hovered && response.hovered_for >= kHoverCardDelay) explain(context, field, row);
   if (response.clicked) follow(context, field);
   if (response.right_clicked) context.look_up(field.field.empty() ? field.label : field.field);
@@ -373,19 +393,19 @@ void DetailsPanel::draw_field(const PanelContext& context, const DetailField& fi
 }
 
 // What a click on a value does.
-void DetailsPanel::follow(const PanelContext& context, const DetailField& field) {
+void DetailsPanel::follow(const PanelContext& context, const content::DetailField& field) {
   switch (field.look) {
-    case FieldLook::source_link:
+    case content::FieldLook::source_link:
       context.tab.selected_source = field.value;
       return context.actions.show_panel("source");
-    case FieldLook::such_link:
+    case content::FieldLook::such_link:
       context.tab.region = EventFilter{.range = {}, .tracks = {}, .terms = {{field.search, false}}};
       return context.actions.inform("Selected all events with " + field.search);
-    case FieldLook::operands:
+    case content::FieldLook::operands:
       open_operands_ = true;
       return;
-    case FieldLook::plain:
-    case FieldLook::warning:
+    case content::FieldLook::plain:
+    case content::FieldLook::warning:
       return context.copy(field.value, field.label + ": " + field.value);
   }
 }
@@ -394,7 +414,7 @@ void DetailsPanel::follow(const PanelContext& context, const DetailField& field)
 void DetailsPanel::draw_operands(const PanelContext& context, const Rect& anchor) {
   Ui& ui = context.ui;
   std::size_t rows = 1;
-  for (const neuron::Operand& operand : details_->operands) rows += 1 + operand.parts.size();
+  for (const analysis::neuron::Operand& operand : details_->operands) rows += 1 + operand.parts.size();
   const float height = static_cast<float>(rows) * kFieldRow;
   const float card_height = std::min(height, kDetailsMostCard) + 20;
   Rect beside = anchor;  // the card opens below it; where there is no room, above
@@ -412,7 +432,7 @@ void DetailsPanel::draw_operands(const PanelContext& context, const Rect& anchor
   draw_text(ui, head.cut_left(half), "This event", kGroupText);
   draw_text(ui, head, "In general", kGroupText);
   for (std::size_t i = 0; i < details_->operands.size(); ++i) {
-    const neuron::Operand& operand = details_->operands[i];
+    const analysis::neuron::Operand& operand = details_->operands[i];
     Rect title = content.cut_top(ui.px(kFieldRow));
     horizontal_line(ui, title.x0, title.x1, title.y0, ui.colour(Colour::line1));
     draw_text(ui, title.cut_left(half - ui.px(8)), operand.text,
@@ -420,9 +440,10 @@ void DetailsPanel::draw_operands(const PanelContext& context, const Rect& anchor
     title.cut_left(ui.px(8));
     draw_text(ui, title, operand.meaning, {.colour = Colour::text2});
     for (std::size_t k = 0; k < operand.parts.size(); ++k) {
-      const neuron::OperandPart& part = operand.parts[k];
+      const analysis::neuron::OperandPart& part = operand.parts[k];
       Rect row = content.cut_top(ui.px(kFieldRow));
-      const Interaction response = interact(ui, "details.operand." + std::to_string(i) + "." + std::to_string(k), row);
+      const Interaction response = interact(ui, "details.operand." + std::to_string(i) + "." + std::to_string(k), row,
+                                            {.group = "details.operands", .label = part.label});
       if (response.hovered) fill(ui, row, ui.colour(Colour::bg3), size::kChipRadius);
       if (response.clicked) context.copy(part.value, part.label + ": " + part.value);
       Rect left = row.cut_left(half - ui.px(8));
@@ -430,33 +451,34 @@ void DetailsPanel::draw_operands(const PanelContext& context, const Rect& anchor
       draw_text(ui, left.cut_left(ui.px(104)), part.label, {.colour = Colour::text2});
       draw_text(ui, left, part.value, {.style = TextStyle::mono, .fit = Fit::middle});
       row.cut_left(ui.px(8));
-      const neuron::OperandPartExample example = neuron::example_of_part(part.label);
+      const analysis::neuron::OperandPartExample example = analysis::neuron::example_of_part(part.label);
       draw_text(ui, row.cut_left(ui.px(104)), example.grammar, {.style = TextStyle::mono, .colour = Colour::text3});
       draw_text(ui, row, example.meaning, {.colour = Colour::text3});
     }
   }
 }
 
-void DetailsPanel::explain(const PanelContext& context, const DetailField& field, const Rect& row) const {
+void DetailsPanel::explain(const PanelContext& context, const content::DetailField& field, const Rect& row) const {
   HoverCard card{.title = field.label, .title_value = field.field, .rows = {}, .footer = field.explanation};
   const bool operands = field.field == "operands" && !details_->operands.empty();
   if (operands) {
-    for (const neuron::Operand& operand : details_->operands) {
+    for (const analysis::neuron::Operand& operand : details_->operands) {
       card.rows.push_back({operand.title, operand.text, Colour::accent});
-      for (const neuron::OperandPart& part : operand.parts) card.rows.push_back({"   " + part.label, part.value});
+      for (const analysis::neuron::OperandPart& part : operand.parts)
+        card.rows.push_back({"   " + part.label, part.value});
     }
-    card.rows.push_back({"In general", std::string(neuron::kMemoryOperandExample), Colour::text3});
+    card.rows.push_back({"In general", std::string(analysis::neuron::kMemoryOperandExample), Colour::text3});
   } else {
     card.rows.push_back({"Value", field.value});
   }
   const char* click = "Click: copy the value.";
-  if (field.look == FieldLook::source_link) click = "Click: open the source.";
-  if (field.look == FieldLook::such_link) click = "Click: select all events with it.";
-  if (field.look == FieldLook::operands) click = "Click: keep this open beside a general example.";
+  if (field.look == content::FieldLook::source_link) click = "Click: open the source.";
+  if (field.look == content::FieldLook::such_link) click = "Click: select all events with it.";
+  if (field.look == content::FieldLook::operands) click = "Click: keep this open beside a general example.";
   card.footer += (card.footer.empty() ? "" : " ") + std::string(click) + " Right click: look it up.";
   hover_card(context.ui, card, row);
 }
 
 std::unique_ptr<Panel> make_details_panel(const PanelParts&) { return std::make_unique<DetailsPanel>(); }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

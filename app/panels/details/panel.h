@@ -5,7 +5,7 @@
 #include "app/content/event_details.h"
 #include "app/panels/panel.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 // What the selected event depends on and what depends on it, listed with lane and distance: direct ones, or the whole
 // chain that held it back. A part of the Details panel. The choice between the two is the tab's, which the timeline's
@@ -23,14 +23,16 @@ class DependencyColumn {
  private:
   struct Entry {
     EventId event = kNoEvent;
-    bool comes_first = false;  // a predecessor
-    bool is_read = false;      // the rest is known
+    bool comes_first = false;   // a predecessor
+    EventId beside = kNoEvent;  // of a chain: its neighbour on the way to the event; none: the event itself
+    bool is_read = false;       // the rest is known
     std::string name = {}, track = {};
     std::uint8_t palette_slot = 0;
+    std::int64_t gap_ns = 0;       // between it and that neighbour
     std::int64_t distance_ns = 0;  // from its end to our start (below 0: it was over before), or our end to its start
   };
-  void list_direct(const Dependencies& dependencies);
-  void list_chain(const DependencyChain& chain);
+  void list_direct(const analysis::Dependencies& dependencies);
+  void list_chain(const analysis::DependencyChain& chain);
   const Entry& read(const PanelContext& context, Entry& entry) const;
   void draw_entry(const PanelContext& context, std::size_t index, render::Rect row);
 
@@ -53,20 +55,20 @@ class DetailsPanel final : public Panel {
   void refresh(const PanelContext& context);
   void draw_head(const PanelContext& context, render::Rect row);
   void draw_body(const PanelContext& context, const render::Rect& area);
-  void draw_group(const PanelContext& context, const DetailGroup& group, render::Rect area);
-  void draw_field(const PanelContext& context, const DetailField& field, const render::Rect& row, float label_width,
-                  const std::string& name);
-  void follow(const PanelContext& context, const DetailField& field);
+  void draw_group(const PanelContext& context, const content::DetailGroup& group, render::Rect area);
+  void draw_field(const PanelContext& context, const content::DetailField& field, const render::Rect& row,
+                  float label_width, const std::string& name);
+  void follow(const PanelContext& context, const content::DetailField& field);
   void draw_operands(const PanelContext& context, const render::Rect& anchor);
-  void explain(const PanelContext& context, const DetailField& field, const render::Rect& row) const;
+  void explain(const PanelContext& context, const content::DetailField& field, const render::Rect& row) const;
 
   std::optional<EventId> wanted_;  // selected, and since when
   double wanted_since_s_ = 0;
   std::optional<EventId> shown_;
-  std::optional<EventDetails> details_;
+  std::optional<content::EventDetails> details_;
   std::string problem_;
   DependencyColumn neighbours_;
   bool open_operands_ = false;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -2,7 +2,7 @@
 #include "app/panels/answer_table.h"
 #include "core/listing/analysis_listings.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -19,8 +19,8 @@ class HotspotsPanel final : public Panel {
 
  private:
   struct HotspotTable {
-    HotspotList hotspots;
-    Listing listing;
+    analysis::HotspotList hotspots;
+    listing::Listing listing;
   };
   void draw_head(const PanelContext& context, Rect head);
 
@@ -48,8 +48,8 @@ void HotspotsPanel::draw(const PanelContext& context, const Rect& area) {
   if (scope_ == Scope::selection && scope_.selection()) within = *scope_.selection();
   shown_ = context.analysis().ask_of(
       retained_, wanted, within, [wanted, within](const QueryContext& query) -> FoundAnswer<HotspotTable> {
-        auto found = TRY(find_hotspots(query, wanted.range.value_or(TimeRange{})));
-        Listing listing = hotspots_listing(found, *query.snapshot, within);
+        auto found = TRY(analysis::find_hotspots(query, wanted.range.value_or(TimeRange{})));
+        listing::Listing listing = listing::hotspots_listing(found, *query.snapshot, within);
         return std::make_shared<const HotspotTable>(HotspotTable{std::move(found), std::move(listing)});
       });
   Rect rest = area;
@@ -64,12 +64,12 @@ void HotspotsPanel::draw(const PanelContext& context, const Rect& area) {
                                 "device profile."
                               : "No work of a device passes here.");
   draw_note(ui, rest, shown_->listing.note, kRoomForHotspotsNote);
-  const std::shared_ptr<const Listing> listing(shown_, &shown_->listing);
+  const std::shared_ptr<const listing::Listing> listing(shown_, &shown_->listing);
   const AnswerTable::Response response = rows_.draw(context, "hotspots.rows", rest, listing);
   if (!response.double_clicked) return;
   // The selected event brings its line, and the source panel has the listing beside it.
   const std::optional<EventFilter> region = context.tab.region;
-  select_event(context.tab, shown_->hotspots.rows[*response.double_clicked].longest);
+  view::select_event(context.tab, shown_->hotspots.rows[*response.double_clicked].longest);
   context.tab.region = region;
   context.actions.show_panel("source");
 }
@@ -79,12 +79,12 @@ void HotspotsPanel::draw_head(const PanelContext& context, Rect head) {
   (void)draw_scope(context, "hotspots.scope", head, scope_);
   std::string hint = retained_.stale() ? "of the earlier range" : scope_text(context.tab, scope_);
   if (shown_) {
-    hint = fmt::format("{} name{}, {} of device time; {}", format_count(shown_->hotspots.rows.size()),
-                       shown_->hotspots.rows.size() == 1 ? "" : "s", format_duration(shown_->hotspots.total_ns), hint);
+    hint = fmt::format("{}, {} of device time; {}", counted(shown_->hotspots.rows.size(), "name"),
+                       format_duration(shown_->hotspots.total_ns), hint);
   }
   heading(ui, head, "Hotspots", hint);
 }
 
 std::unique_ptr<Panel> make_hotspots_panel(const PanelParts&) { return std::make_unique<HotspotsPanel>(); }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -5,26 +5,43 @@
 #include "core/analysis/hierarchy/hierarchy.h"
 #include "core/model/palette.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kUnitColumn = 18;
+constexpr float kUnitColumn = 20;
+
+// The first letter of every name; more, or its capitals, where another one begins with it: "Sc", "Sy", "Te", "TM".
+std::vector<std::string> short_unit_names(const std::vector<analysis::HierarchyUnit>& units) {
+  std::vector<std::string> names;
+  for (const auto& unit : units) {
+    std::string capitals;
+    for (const char c : unit.name) {
+      if (c >= 'A' && c <= 'Z') capitals += c;
+    }
+    const auto shared =
+        std::ranges::count(units, unit.name.substr(0, 1), [](const auto& each) { return each.name.substr(0, 1); });
+    const std::string letters = capitals.size() > 1 ? capitals.substr(0, 2) : unit.name.substr(0, 2);
+    names.push_back(shared > 1 ? letters : unit.name.substr(0, 1));
+  }
+  return names;
+}
 
 // What one node of a tree took, moved and computed, and on which engines: beside a flame graph, and as a hover card.
 struct NodeFact {
   std::string name, value;
 };
 // Only what the node has.
-[[nodiscard]] std::vector<NodeFact> time_facts(const Hierarchy& tree, std::size_t node);
-[[nodiscard]] std::vector<NodeFact> work_facts(const Hierarchy& tree, std::size_t node);
+[[nodiscard]] std::vector<NodeFact> time_facts(const analysis::Hierarchy& tree, std::size_t node);
+[[nodiscard]] std::vector<NodeFact> work_facts(const analysis::Hierarchy& tree, std::size_t node);
 // Columns beside each other, or below each other where they would be too narrow: how high, of at most so much; the last
 // rows are left out where they have no room. 0: nothing fits.
-[[nodiscard]] float facts_height(const Ui& ui, float width, float most, const Hierarchy& tree);
-void draw_facts(Ui& ui, Rect area, const Hierarchy& tree, std::size_t node, const std::string& title);
-void hover_facts(Ui& ui, const Rect& explained, const Hierarchy& tree, std::size_t node, const std::string& title);
+[[nodiscard]] float facts_height(const Ui& ui, float width, float most, const analysis::Hierarchy& tree);
+void draw_facts(Ui& ui, Rect area, const analysis::Hierarchy& tree, std::size_t node, const std::string& title);
+void hover_facts(Ui& ui, const Rect& explained, const analysis::Hierarchy& tree, std::size_t node,
+                 const std::string& title);
 
 // Units. As many columns as fit stand beside each other: time, work, units.
 constexpr float kFactRow = 18, kFactTitle = 20, kFactGap = 16, kFactHead = 34, kFactBlock = 134;
@@ -36,7 +53,7 @@ std::size_t columns_beside(const Ui& ui, float width) {
 }
 
 // Of each row of columns.
-std::vector<float> block_heights(const Ui& ui, float width, const Hierarchy& tree) {
+std::vector<float> block_heights(const Ui& ui, float width, const analysis::Hierarchy& tree) {
   const auto height_of = [&](std::size_t rows) {
     return ui.px(kFactTitle + kFactRow * static_cast<float>(rows) + kFactGap / 2);
   };
@@ -67,7 +84,7 @@ void fact_column(Ui& ui, Rect column, std::string_view title, const std::vector<
 }
 
 // Of each unit: its events, and its time as a share of the longest.
-void unit_column(Ui& ui, Rect column, const Hierarchy& tree, std::size_t node) {
+void unit_column(Ui& ui, Rect column, const analysis::Hierarchy& tree, std::size_t node) {
   draw_text(ui, column.cut_top(ui.px(kFactTitle)), "By engine", kGroupText);
   const std::size_t units = tree.units.size();
   const bool has_counts = column.width() >= ui.px(kUnitsColumn - kCountsColumn / 2);
@@ -92,8 +109,8 @@ void unit_column(Ui& ui, Rect column, const Hierarchy& tree, std::size_t node) {
   }
 }
 
-std::vector<NodeFact> time_facts(const Hierarchy& tree, std::size_t at) {
-  const HierarchyNode& node = tree.nodes[at];
+std::vector<NodeFact> time_facts(const analysis::Hierarchy& tree, std::size_t at) {
+  const analysis::HierarchyNode& node = tree.nodes[at];
   std::vector<NodeFact> facts = {{"Busy, union", as_time(node.cover.busy_ns)},
                                  {"Self, union", as_time(node.cover.self_ns)},
                                  {"Sum of events", as_time(node.totals.sum_ns)}};
@@ -103,13 +120,13 @@ std::vector<NodeFact> time_facts(const Hierarchy& tree, std::size_t at) {
   return facts;
 }
 
-std::vector<NodeFact> work_facts(const Hierarchy& tree, std::size_t at) {
-  const HierarchyNode& node = tree.nodes[at];
+std::vector<NodeFact> work_facts(const analysis::Hierarchy& tree, std::size_t at) {
+  const analysis::HierarchyNode& node = tree.nodes[at];
   std::vector<NodeFact> facts = {{"Events", format_count(node.totals.events)}};
   const auto busy = static_cast<double>(node.cover.busy_ns);
   if (node.totals.flops > 0) {
-    facts.push_back({"FLOPs", measure_text(LayerMeasure::flops, node.totals.flops)});
-    facts.push_back({"Achieved", amount_per_second(node.totals.flops, busy, "FLOP/s")});
+    facts.push_back({"FLOPs", content::measure_text(content::LayerMeasure::flops, node.totals.flops)});
+    facts.push_back({"Achieved", content::amount_per_second(node.totals.flops, busy, "FLOP/s")});
   }
   if (const auto mfu = tree.mfu(at)) facts.push_back({"MFU", format_share(*mfu)});
   if (node.totals.bytes > 0) {
@@ -120,7 +137,7 @@ std::vector<NodeFact> work_facts(const Hierarchy& tree, std::size_t at) {
   return facts;
 }
 
-float facts_height(const Ui& ui, float width, float most, const Hierarchy& tree) {
+float facts_height(const Ui& ui, float width, float most, const analysis::Hierarchy& tree) {
   float height = ui.px(kFactHead), fits = 0;
   for (const float block : block_heights(ui, width, tree)) {
     height += block;
@@ -130,7 +147,7 @@ float facts_height(const Ui& ui, float width, float most, const Hierarchy& tree)
   return fits;
 }
 
-void draw_facts(Ui& ui, Rect area, const Hierarchy& tree, std::size_t node, const std::string& title) {
+void draw_facts(Ui& ui, Rect area, const analysis::Hierarchy& tree, std::size_t node, const std::string& title) {
   horizontal_line(ui, area.x0, area.x1, area.y0, ui.colour(Colour::line2));
   area = area.inset(0, ui.px(6));
   Rect head = area.cut_top(ui.px(22));
@@ -157,7 +174,8 @@ void draw_facts(Ui& ui, Rect area, const Hierarchy& tree, std::size_t node, cons
   }
 }
 
-void hover_facts(Ui& ui, const Rect& explained, const Hierarchy& tree, std::size_t node, const std::string& title) {
+void hover_facts(Ui& ui, const Rect& explained, const analysis::Hierarchy& tree, std::size_t node,
+                 const std::string& title) {
   HoverCard card;
   card.title = title;
   card.title_value = format_share(tree.share(node));
@@ -194,30 +212,30 @@ void LayersPanel::make_columns() {
 }
 
 void LayersPanel::add_columns() {
-  const Hierarchy& tree = shown();
+  const analysis::Hierarchy& tree = shown();
   const auto add = [&](TableColumn column, Cells cells) {
     columns_.push_back(std::move(column));
     cells_.push_back(cells);
   };
-  const auto add_measure = [&](LayerMeasure measure, float width) {
-    if (measure != LayerMeasure::events && !has_measure(tree, measure)) return;
-    const LayerMeasureInfo& info = info_of(measure);
-    const std::string_view unit = scale_of(measure, value_of(tree.nodes[0], measure)).unit;
-    add({.title = std::string(unit.empty() ? info.title : unit),
+  const auto add_measure = [&](content::LayerMeasure measure, float width) {
+    if (measure != content::LayerMeasure::events && !content::has_measure(tree, measure)) return;
+    const content::LayerMeasureInfo& info = content::info_of(measure);
+    const std::string unit = content::scale_of(measure, content::value_of(tree.nodes[0], measure)).name;
+    add({.title = unit.empty() ? std::string(info.title) : unit,
          .width = width,
          .align = Align::right,
          .tooltip = std::string(info.explanation)},
         {.kind = Cells::Kind::measure, .measure = measure});
   };
   add({.title = std::string(tree.kind == nullptr ? "Layer" : tree.kind->level)}, {});
-  add_measure(LayerMeasure::events, 70);
-  add_measure(LayerMeasure::busy, 82);
+  add_measure(content::LayerMeasure::events, 70);
+  add_measure(content::LayerMeasure::busy, 82);
   add({.title = "Share", .width = 104, .sortable = false, .tooltip = "Busy time over that of the whole tree"},
       {.kind = Cells::Kind::share});
-  add_measure(LayerMeasure::self, 82);
-  add_measure(LayerMeasure::wait, 82);
-  add_measure(LayerMeasure::device, 82);
-  add_measure(LayerMeasure::flops, 72);
+  add_measure(content::LayerMeasure::self, 82);
+  add_measure(content::LayerMeasure::wait, 82);
+  add_measure(content::LayerMeasure::device, 82);
+  add_measure(content::LayerMeasure::flops, 72);
   if (tree.mfu(0)) {
     add({.title = "MFU",
          .width = 64,
@@ -229,9 +247,10 @@ void LayersPanel::add_columns() {
     add({.title = "Achieved", .width = 96, .align = Align::right, .sortable = false, .tooltip = "FLOPs over busy time"},
         {.kind = Cells::Kind::rate});
   }
-  add_measure(LayerMeasure::bytes, 64);
+  add_measure(content::LayerMeasure::bytes, 64);
+  const std::vector<std::string> units = short_unit_names(tree.units);
   for (std::size_t unit = 0; unit < tree.units.size() && tree.units.size() > 1; ++unit) {
-    add({.title = tree.units[unit].name.substr(0, 1),
+    add({.title = units[unit],
          .width = kUnitColumn,
          .align = Align::centre,
          .sortable = false,
@@ -248,14 +267,14 @@ void LayersPanel::rank_columns() {
       if (wanted(cells_[i]) && std::ranges::find(by_worth_, i) == by_worth_.end()) by_worth_.push_back(i);
     }
   };
-  const auto is_measure = [](const Cells& cells, LayerMeasure measure) {
+  const auto is_measure = [](const Cells& cells, content::LayerMeasure measure) {
     return cells.kind == Cells::Kind::measure && cells.measure == measure;
   };
-  add_worth([&](const Cells& cells) { return is_measure(cells, LayerMeasure::busy); });
+  add_worth([&](const Cells& cells) { return is_measure(cells, content::LayerMeasure::busy); });
   add_worth([&](const Cells& cells) { return cells.kind == Cells::Kind::share; });
-  add_worth([&](const Cells& cells) { return is_measure(cells, LayerMeasure::device); });
-  add_worth([&](const Cells& cells) { return is_measure(cells, LayerMeasure::self); });
-  add_worth([&](const Cells& cells) { return is_measure(cells, LayerMeasure::wait); });
+  add_worth([&](const Cells& cells) { return is_measure(cells, content::LayerMeasure::device); });
+  add_worth([&](const Cells& cells) { return is_measure(cells, content::LayerMeasure::self); });
+  add_worth([&](const Cells& cells) { return is_measure(cells, content::LayerMeasure::wait); });
   add_worth([&](const Cells& cells) { return cells.kind == Cells::Kind::unit; });
   add_worth([&](const Cells& cells) { return cells.kind == Cells::Kind::mfu; });
   add_worth([](const Cells&) { return true; });
@@ -283,13 +302,13 @@ void LayersPanel::fit_columns(float width) {
 
 // The index of the whole session serves every range of it; a filter is looked at event by event.
 void LayersPanel::ask_tree(const PanelContext& context) {
-  SessionAnalysis& analysis = context.analysis();
+  session::SessionAnalysis& analysis = context.analysis();
   const EventFilter filter = scope_filter(context.tab, scope_);
   if (!filter.needs_mask()) {
     (void)analysis.ask(
         index_, question_.kind, {.tells_itself = true},
         [kind = question_.kind, last = index_.value](const QueryContext& query) -> FoundAnswer<RetainedIndex> {
-          auto index = TRY(HierarchyIndex::build(query, kind, last ? last->index : nullptr));
+          auto index = TRY(analysis::HierarchyIndex::build(query, kind, last ? last->index : nullptr));
           return std::make_shared<const RetainedIndex>(RetainedIndex{std::move(index)});
         });
     // Of the whole session nothing is sooner there.
@@ -301,31 +320,31 @@ void LayersPanel::ask_tree(const PanelContext& context) {
   const TimeRange range = filter.range.value_or(TimeRange{});
   (void)analysis.ask_of(
       tree_, filter, question_, [question = question_, range, known = index_.value](const QueryContext& query) {
-        return session_hierarchy(query, question, range, {.index = known ? known->index.get() : nullptr});
+        return analysis::session_hierarchy(query, question, range, {.index = known ? known->index.get() : nullptr});
       });
 }
 
 void LayersPanel::ask(const PanelContext& context) {
-  SessionAnalysis& analysis = context.analysis();
+  session::SessionAnalysis& analysis = context.analysis();
   ask_tree(context);
   if (tree_.value) {
-    if (!has_measure(*tree_.value, measure_)) measure_ = LayerMeasure::busy;
+    if (!content::has_measure(*tree_.value, measure_)) measure_ = content::LayerMeasure::busy;
     const ViewKey key{tree_.value, measure_, order(), lower_case(search_)};
     (void)analysis.ask(view_, key, {.ages = false, .tells_itself = true},
-                       [key](const QueryContext&) -> FoundAnswer<TreeView> {
-                         return std::make_shared<const TreeView>(key.tree, key.width, key.order, key.text);
+                       [key](const QueryContext&) -> FoundAnswer<content::TreeView> {
+                         return std::make_shared<const content::TreeView>(key.tree, key.width, key.order, key.text);
                        });
   }
   take_view(context);
   if (!shown_ || search_.empty() || !shown().kind) return marked_.drop();
-  HierarchyQuestion wanted = question_;
+  analysis::HierarchyQuestion wanted = question_;
   wanted.kind = shown().kind->name;
   wanted.marked = lower_case(search_);
   const TimeRange of_tree = tree_.value_key.filter.range.value_or(TimeRange{});
   (void)analysis.ask_of(marked_, tree_.value_key.filter, wanted,
                         [wanted, of_tree, known = index_.value](const QueryContext& query) -> FoundAnswer<MarkedTime> {
-                          const auto tree = TRY(session_hierarchy(query, wanted, of_tree,
-                                                                  {.index = known ? known->index.get() : nullptr}));
+                          const auto tree = TRY(analysis::session_hierarchy(
+                              query, wanted, of_tree, {.index = known ? known->index.get() : nullptr}));
                           return std::make_shared<const MarkedTime>(MarkedTime{tree->marked_ns});
                         });
 }
@@ -346,11 +365,12 @@ void LayersPanel::take_view(const PanelContext& context) {
   if (other_kind) {
     names_ = std::make_unique<ShortNames>();
     selected_.reset();
+    selected_before_.clear();
     table_ = {};
   }
   if (other_tree) {
     const bool by_itself = other_kind || (context.tab.choices.filter.empty() && zoomed_ == fork_);
-    fork_ = name_of_node(shown(), first_fork(shown()));
+    fork_ = content::name_of_node(shown(), content::first_fork(shown()));
     if (by_itself) zoomed_ = fork_;
     code_.clear();
     sources_ = context.tab.snapshot->sources;
@@ -365,12 +385,17 @@ void LayersPanel::take_view(const PanelContext& context) {
 
 // Once for each tree: siblings are looked through by their texts.
 void LayersPanel::find_places() {
-  zoomed_node_ = static_cast<std::uint32_t>(nearest_node(shown(), zoomed_));
-  const auto found = selected_ ? find_node(shown(), *selected_) : std::nullopt;
+  zoomed_node_ = static_cast<std::uint32_t>(content::nearest_node(shown(), zoomed_));
+  const auto found = selected_ ? content::find_node(shown(), *selected_) : std::nullopt;
   selected_node_ = found ? std::optional(static_cast<std::uint32_t>(*found)) : std::nullopt;
+  selected_nodes_before_.clear();
+  for (const content::NodeName& each : selected_before_) {
+    if (const auto node = content::find_node(shown(), each))
+      selected_nodes_before_.push_back(static_cast<std::uint32_t>(*node));
+  }
 }
 
-TreeOrder LayersPanel::order() const {
+content::TreeOrder LayersPanel::order() const {
   if (table_.sort_column < 0 || static_cast<std::size_t>(table_.sort_column) >= cells_.size()) return {};
   const Cells& cells = cells_[static_cast<std::size_t>(table_.sort_column)];
   if (cells.kind == Cells::Kind::measure) return {cells.measure, table_.descending};
@@ -382,15 +407,38 @@ std::string LayersPanel::title_of(std::uint32_t node) {
   return names_->usual(shown().text(node));
 }
 
-std::optional<std::uint32_t> LayersPanel::selected(const SessionTab& tab) const {
+std::optional<std::uint32_t> LayersPanel::selected(const session::SessionTab& tab) const {
   return selected_ && is_selected(tab, selected_target_) ? selected_node_ : std::nullopt;
 }
 
+// With Ctrl held, to those that are selected. False: one search cannot tell all of them.
+bool LayersPanel::add_to_selection(const PanelContext& context, std::uint32_t node) {
+  if (!context.ui.input().modifiers().ctrl || !selected(context.tab)) return false;
+  std::vector<std::uint32_t> nodes = selected_nodes_before_;
+  nodes.push_back(*selected_node_);
+  if (std::ranges::find(nodes, node) != nodes.end()) return true;
+  nodes.push_back(node);
+  auto filter = listing::filter_of_nodes(*context.tab.snapshot, shown(), nodes);
+  if (!filter) {
+    context.actions.inform("One search cannot tell these together: select layers, or nodes of one level");
+    return false;
+  }
+  selected_before_.push_back(*selected_);
+  selected_ = content::name_of_node(shown(), node);
+  find_places();
+  selected_target_ = std::move(*filter);
+  select_target(context, selected_target_, false);
+  return true;
+}
+
 void LayersPanel::select(const PanelContext& context, std::uint32_t node) {
-  selected_ = name_of_node(shown(), node);
+  if (add_to_selection(context, node)) return;
+  selected_before_.clear();
+  selected_nodes_before_.clear();
+  selected_ = content::name_of_node(shown(), node);
   selected_node_ = node;
   rows_.open_to(*selected_);
-  NodeTarget target = target_of_node(*context.tab.snapshot, shown(), shown_->names, node);
+  listing::NodeTarget target = listing::target_of_node(*context.tab.snapshot, shown(), shown_->names, node);
   selected_target_ = std::move(target.events);
   if (!target.besides.empty()) context.actions.inform(target.besides);
   if (std::holds_alternative<std::monostate>(selected_target_)) return context.actions.inform("It has no events");
@@ -441,7 +489,7 @@ bool LayersPanel::draw_nothing(const PanelContext& context, const Rect& area) {
   if (shown().kind == nullptr) {
     constexpr std::array<std::string_view, 1> kActions = {"Show what the session has"};
     const bool has_others = !shown().kinds.empty();
-    if (empty_state(ui, "layers.empty", area, icon::kSitemap, hierarchy_note(shown(), question_),
+    if (empty_state(ui, "layers.empty", area, icon::kSitemap, listing::hierarchy_note(shown(), question_),
                     std::span(kActions).first(has_others ? 1 : 0))) {
       question_.kind.clear();
     }
@@ -478,9 +526,9 @@ const std::string& LayersPanel::code_of(std::uint32_t node) {
   return known->second;
 }
 
-TableCell LayersPanel::name_cell(const TreeRow& row) {
-  const Hierarchy& tree = shown();
-  const HierarchyNode& node = tree.nodes[row.node];
+TableCell LayersPanel::name_cell(const content::TreeRow& row) {
+  const analysis::Hierarchy& tree = shown();
+  const analysis::HierarchyNode& node = tree.nodes[row.node];
   TableCell cell{.text = node.detail ? code_of(row.node) : title_of(row.node),
                  .colour = node.missing  ? Colour::text3
                            : node.detail ? Colour::text2
@@ -503,9 +551,9 @@ TableCell LayersPanel::name_cell(const TreeRow& row) {
 }
 
 TableCell LayersPanel::cell(std::size_t row, std::size_t column) {
-  const Hierarchy& tree = shown();
-  const TreeRow& at = rows_.rows()[row];
-  const HierarchyNode& node = tree.nodes[at.node];
+  const analysis::Hierarchy& tree = shown();
+  const content::TreeRow& at = rows_.rows()[row];
+  const analysis::HierarchyNode& node = tree.nodes[at.node];
   const Cells& cells = cells_[column];
   const TableCell none{.text = "–", .colour = Colour::text3};
   switch (cells.kind) {
@@ -521,7 +569,9 @@ TableCell LayersPanel::cell(std::size_t row, std::size_t column) {
     }
     case Cells::Kind::rate: {
       const auto rate = tree.achieved_flops(at.node);
-      return rate ? TableCell{.text = amount_per_second(*rate, 1e9, "FLOP/s"), .data = fmt::format("{}", *rate)} : none;
+      return rate
+                 ? TableCell{.text = content::amount_per_second(*rate, 1e9, "FLOP/s"), .data = fmt::format("{}", *rate)}
+                 : none;
     }
     case Cells::Kind::unit: {
       const std::int64_t busy = tree.unit_busy_ns[at.node * tree.units.size() + cells.unit];
@@ -538,27 +588,34 @@ TableCell LayersPanel::cell(std::size_t row, std::size_t column) {
   return measure_cell(node, cells.measure);
 }
 
-TableCell LayersPanel::measure_cell(const HierarchyNode& node, LayerMeasure measure) const {
-  const double value = value_of(node, measure);
+TableCell LayersPanel::measure_cell(const analysis::HierarchyNode& node, content::LayerMeasure measure) const {
+  const double value = content::value_of(node, measure);
   if (value <= 0) return {.text = "–", .colour = Colour::text3};
-  const MeasureScale scale = scale_of(measure, value_of(shown().nodes[0], measure));
-  const int decimals = measure == LayerMeasure::bytes ? 1 : 3;
-  return {.text = scale.unit.empty() ? measure_text(measure, value)
+  const UnitScale scale = content::scale_of(measure, content::value_of(shown().nodes[0], measure));
+  const int decimals = measure == content::LayerMeasure::bytes ? 1 : 3;
+  return {.text = scale.name.empty() ? content::measure_text(measure, value)
                                      : fmt::format("{:.{}f}", value / scale.divisor, scale.divisor > 1 ? decimals : 0),
-          .exact = measure == LayerMeasure::events ? "" : fmt::format("{:.0f} {}", value, info_of(measure).unit),
+          .exact = measure == content::LayerMeasure::events
+                       ? ""
+                       : fmt::format("{:.0f} {}", value, content::info_of(measure).unit.name()),
           .data = fmt::format("{:.0f}", value)};
 }
 
 void LayersPanel::draw_table(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   const std::optional<std::uint32_t> chosen = selected(context.tab);
-  const std::vector<TreeRow>& rows = rows_.rows();
+  const std::vector<content::TreeRow>& rows = rows_.rows();
   fit_columns(area.width() / ui.scale());
-  const TableResult response = table(ui, "layers.tree", area, columns_, rows.size(),
-                                     [&](std::size_t row, std::size_t column) { return cell(row, column); }, table_,
-                                     {.selected = [&](std::size_t row) { return chosen == rows[row].node; },
-                                      .show_row = std::exchange(show_row_, std::nullopt),
-                                      .top_row = std::exchange(keep_row_, std::nullopt)});
+  const TableResult response = table(
+      ui, "layers.tree", area, columns_, rows.size(),
+      [&](std::size_t row, std::size_t column) { return cell(row, column); }, table_,
+      {.selected =
+           [&](std::size_t row) {
+             const auto& before = selected_nodes_before_;
+             return chosen && (*chosen == rows[row].node || std::ranges::find(before, rows[row].node) != before.end());
+           },
+       .show_row = std::exchange(show_row_, std::nullopt),
+       .top_row = std::exchange(keep_row_, std::nullopt)});
   top_row_ = response.top_row;
   if (response.toggled) return rows_.toggle(*response.toggled), ui.request_frame(), void();
   const std::optional<std::size_t> picked = response.double_clicked ? response.double_clicked : response.clicked;
@@ -567,7 +624,7 @@ void LayersPanel::draw_table(const PanelContext& context, const Rect& area) {
   select(context, node);
   if (!response.double_clicked) return;
   const TimeRange& stretch = shown().nodes[node].totals.stretch;
-  if (!stretch.empty()) show_stretch(context.tab, stretch.begin_ns, stretch.end_ns);
+  if (!stretch.empty()) view::show_stretch(context.tab, stretch.begin_ns, stretch.end_ns);
 }
 
 // "all > decoder > mlp": each a link that zooms back to it. Of a long path the last levels.
@@ -597,7 +654,7 @@ void LayersPanel::draw_path(const PanelContext& context, Rect row) {
   }
   if (!wanted) return;
   zoomed_.resize(*wanted);
-  zoomed_node_ = static_cast<std::uint32_t>(nearest_node(shown(), zoomed_));
+  zoomed_node_ = static_cast<std::uint32_t>(content::nearest_node(shown(), zoomed_));
 }
 
 void LayersPanel::draw_flame(const PanelContext& context, Rect area) {
@@ -607,20 +664,23 @@ void LayersPanel::draw_flame(const PanelContext& context, Rect area) {
   const float facts_room = facts_height(ui, area.width(), area.height() - FlameGraph::height(ui, 5), shown());
   const bool has_facts = facts_room > 0;
   const Rect facts = area.cut_bottom(facts_room);
-  const FlameGraph::Response response = flame_.draw(ui, "layers.flame", area,
-                                                    {.tree = shown(),
-                                                     .layout = shown_->layout,
-                                                     .zoomed = zoomed_node_,
-                                                     .selected = chosen,
-                                                     .hits = hits(),
-                                                     .names = *names_,
-                                                     .whole = "all"});
+  const FlameGraph::Response response =
+      flame_.draw(ui, "layers.flame", area,
+                  {.tree = shown(),
+                   .layout = shown_->layout,
+                   .zoomed = zoomed_node_,
+                   .selected = chosen,
+                   .selected_before = chosen ? std::span<const std::uint32_t>(selected_nodes_before_)
+                                             : std::span<const std::uint32_t>(),
+                   .hits = hits(),
+                   .names = *names_,
+                   .whole = "all"});
   if (has_facts) {
     const std::uint32_t of = chosen.value_or(zoomed_node_);
     draw_facts(ui, facts, shown(), of, title_of(of));
   }
   if (response.zoom_to) {
-    zoomed_ = name_of_node(shown(), *response.zoom_to);
+    zoomed_ = content::name_of_node(shown(), *response.zoom_to);
     zoomed_node_ = *response.zoom_to;
   }
   if (response.clicked && *response.clicked != 0) {
@@ -628,7 +688,7 @@ void LayersPanel::draw_flame(const PanelContext& context, Rect area) {
     rows_.update(shown_);
     show_row_ = rows_.row_of(*response.clicked);
   }
-  if (response.hovered && ui.hovered_for(fmt::format("layers.flame.{}", *response.hovered)) >= kHoverCardDelay) {
+  if (response.explains) {
     hover_facts(ui, response.hovered_box, shown(), *response.hovered, title_of(*response.hovered));
   }
   if (response.zoom_to || response.clicked) ui.request_frame();
@@ -636,4 +696,4 @@ void LayersPanel::draw_flame(const PanelContext& context, Rect area) {
 
 std::unique_ptr<Panel> make_layers_panel(const PanelParts&) { return std::make_unique<LayersPanel>(); }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -4,46 +4,12 @@
 #pragma once
 
 #include "app/content/hierarchy/tree_rows.h"
+#include "app/panels/flame_graph.h"
 #include "app/panels/panel.h"
 #include "core/analysis/hierarchy/hierarchy_index.h"
 #include "core/listing/analysis_listings.h"
-#include "core/names/short_names.h"
 
-namespace accelscope::app {
-
-// A tree drawn as a flame graph, outermost on top: only the boxes that are seen, siblings narrower than a pixel as one.
-// Clicks and keys are handed back; what is zoomed to and selected is the caller's.
-
-class FlameGraph {
- public:
-  struct Shown {
-    const Hierarchy& tree;
-    const FlameLayout& layout;
-    std::uint32_t zoomed = 0;
-    std::optional<std::uint32_t> selected;
-    const LayerHits* hits = nullptr;  // null: nothing is looked for
-    ShortNames& names;
-    std::string_view whole;  // what the root is called
-  };
-  struct Response {
-    std::optional<std::uint32_t> clicked, zoom_to, hovered;
-    render::Rect hovered_box;
-  };
-  // Boxes of 12 units and more register as NAME.box.NODE.
-  Response draw(render::Ui& ui, std::string_view name, const render::Rect& area, const Shown& shown);
-  [[nodiscard]] static float height(const render::Ui& ui, std::uint32_t rows);
-
- private:
-  void draw_box(render::Ui& ui, const render::Rect& box, const FlameBox& of, const Shown& shown) const;
-  void draw_label(render::Ui& ui, const render::Rect& box, std::uint32_t node, const Shown& shown, bool dimmed) const;
-  void move_with_keys(render::Ui& ui, const Shown& shown, Response& response) const;
-
-  std::vector<FlameBox> boxes_;
-  bool focused_ = false;  // it was clicked last
-};
-
-// The colour that a node's name has everywhere.
-[[nodiscard]] render::Pixel colour_of_node(const Hierarchy& tree, std::size_t node);
+namespace accelscope::app::panels {
 
 class LayersPanel final : public Panel {
  public:
@@ -55,12 +21,12 @@ class LayersPanel final : public Panel {
 
  private:
   struct RetainedIndex {
-    std::shared_ptr<const HierarchyIndex> index;  // null: the session has no such paths
+    std::shared_ptr<const analysis::HierarchyIndex> index;  // null: the session has no such paths
   };
   struct ViewKey {
-    std::shared_ptr<const Hierarchy> tree;
-    LayerMeasure width = LayerMeasure::busy;
-    TreeOrder order;
+    std::shared_ptr<const analysis::Hierarchy> tree;
+    content::LayerMeasure width = content::LayerMeasure::busy;
+    content::TreeOrder order;
     std::string text;  // that is looked for
     bool operator==(const ViewKey&) const = default;
   };
@@ -71,7 +37,7 @@ class LayersPanel final : public Panel {
   // A column of the table: a measure, what comes of measures, or an engine.
   struct Cells {
     enum class Kind : std::uint8_t { name, measure, share, rate, mfu, unit } kind = Kind::name;
-    LayerMeasure measure = LayerMeasure::busy;
+    content::LayerMeasure measure = content::LayerMeasure::busy;
     std::size_t unit = 0;
     bool operator==(const Cells&) const = default;
   };
@@ -86,12 +52,12 @@ class LayersPanel final : public Panel {
   void fit_columns(float width);
   // Drop-downs of the head.
   struct ByKind {
-    std::vector<const PathKind*> kinds;
+    std::vector<const analysis::PathKind*> kinds;
     std::vector<std::string> titles;
     std::size_t chosen = 0;
   };
   struct ByMeasure {
-    std::vector<LayerMeasure> measures;
+    std::vector<content::LayerMeasure> measures;
     std::vector<std::string> titles;
     std::size_t chosen = 0;
   };
@@ -106,33 +72,35 @@ class LayersPanel final : public Panel {
   void draw_search(const PanelContext& context, render::Rect& head);
   void draw_table(const PanelContext& context, const render::Rect& area);
   [[nodiscard]] render::TableCell cell(std::size_t row, std::size_t column);
-  [[nodiscard]] render::TableCell measure_cell(const HierarchyNode& node, LayerMeasure measure) const;
+  [[nodiscard]] render::TableCell measure_cell(const analysis::HierarchyNode& node,
+                                               content::LayerMeasure measure) const;
   [[nodiscard]] const std::string& code_of(std::uint32_t node);
-  [[nodiscard]] render::TableCell name_cell(const TreeRow& row);
+  [[nodiscard]] render::TableCell name_cell(const content::TreeRow& row);
   void draw_flame(const PanelContext& context, render::Rect area);
   void draw_path(const PanelContext& context, render::Rect row);
   bool draw_nothing(const PanelContext& context, const render::Rect& area);
   void select(const PanelContext& context, std::uint32_t node);
-  [[nodiscard]] std::optional<std::uint32_t> selected(const SessionTab& tab) const;
+  [[nodiscard]] bool add_to_selection(const PanelContext& context, std::uint32_t node);
+  [[nodiscard]] std::optional<std::uint32_t> selected(const session::SessionTab& tab) const;
   [[nodiscard]] std::string title_of(std::uint32_t node);
-  [[nodiscard]] TreeOrder order() const;
+  [[nodiscard]] content::TreeOrder order() const;
   [[nodiscard]] std::string search_hint() const;
   [[nodiscard]] const std::string& error() const noexcept;
-  [[nodiscard]] const Hierarchy& shown() const { return *shown_->tree; }
-  [[nodiscard]] const LayerHits* hits() const {  // null: nothing is looked for, or nothing has it
+  [[nodiscard]] const analysis::Hierarchy& shown() const { return *shown_->tree; }
+  [[nodiscard]] const content::LayerHits* hits() const {  // null: nothing is looked for, or nothing has it
     return shown_->hits.count > 0 ? &shown_->hits : nullptr;
   }
 
-  HierarchyQuestion question_;
+  analysis::HierarchyQuestion question_;
   PanelScope scope_ = Scope::session;
-  LayerMeasure measure_ = LayerMeasure::busy;
+  content::LayerMeasure measure_ = content::LayerMeasure::busy;
   std::string search_;
   RetainedAnswer<RetainedIndex, std::string> index_;  // by the kind that was asked for
-  FilteredAnswer<Hierarchy, HierarchyQuestion> tree_;
-  RetainedAnswer<TreeView, ViewKey> view_;
-  FilteredAnswer<MarkedTime, HierarchyQuestion> marked_;
-  std::shared_ptr<const TreeView> shown_;
-  TreeRows rows_;
+  FilteredAnswer<analysis::Hierarchy, analysis::HierarchyQuestion> tree_;
+  RetainedAnswer<content::TreeView, ViewKey> view_;
+  FilteredAnswer<MarkedTime, analysis::HierarchyQuestion> marked_;
+  std::shared_ptr<const content::TreeView> shown_;
+  content::TreeRows rows_;
   std::vector<render::TableColumn> columns_;
   std::vector<Cells> cells_;           // of the columns
   std::vector<std::size_t> by_worth_;  // columns, the name left out
@@ -142,13 +110,15 @@ class LayersPanel final : public Panel {
   std::unique_ptr<ShortNames> names_ = std::make_unique<ShortNames>();
   std::vector<std::shared_ptr<const SourceFile>> sources_;  // of the session
   std::unordered_map<std::uint32_t, std::string> code_;     // of lines, by label
-  NodeName zoomed_, fork_;                                  // the latter where the flame graph begins by itself
-  std::optional<NodeName> selected_;
-  std::uint32_t zoomed_node_ = 0;  // of what is shown, as are the next two
+  content::NodeName zoomed_, fork_;                         // the latter where the flame graph begins by itself
+  std::optional<content::NodeName> selected_;
+  std::vector<content::NodeName> selected_before_;  // with Ctrl held, together with it
+  std::uint32_t zoomed_node_ = 0;                   // of what is shown, as are the next three
   std::optional<std::uint32_t> selected_node_;
+  std::vector<std::uint32_t> selected_nodes_before_;
   std::optional<std::size_t> top_row_;  // the topmost row that is seen
-  ListingTarget selected_target_;
+  listing::ListingTarget selected_target_;
   std::optional<std::size_t> show_row_, keep_row_;  // of the table's next frame
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -1,6 +1,6 @@
 #include "app/panels/markers/panel.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -26,7 +26,7 @@ void sort_markers(std::vector<const Marker*>& rows, const TableState& state) {
   const auto less = [&](const Marker& a, const Marker& b) {
     switch (state.sort_column) {
       case 0:
-        return natural_less(marker_called(a), marker_called(b));
+        return natural_less(view::marker_called(a), view::marker_called(b));
       case 1:
         return a.set_name < b.set_name;
       case 3:
@@ -42,16 +42,16 @@ void sort_markers(std::vector<const Marker*>& rows, const TableState& state) {
       rows, [&](const Marker* a, const Marker* b) { return state.descending ? less(*b, *a) : less(*a, *b); });
 }
 
-const Marker* find_marker(const SessionTab& tab, std::optional<std::int64_t> id) {
+const Marker* find_marker(const session::SessionTab& tab, std::optional<std::int64_t> id) {
   const auto found = std::ranges::find_if(tab.markers, [&](const Marker& m) { return m.id == id; });
   return found == tab.markers.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
-const MarkerSet* MarkerSetsBar::chosen(const PanelContext& context) {
-  const MarkerSets& sets = sets_.of(context.tab);
-  const MarkerSet* found = sets.find(chosen_);
+const view::MarkerSet* MarkerSetsBar::chosen(const PanelContext& context) {
+  const view::MarkerSets& sets = sets_.of(context.tab);
+  const view::MarkerSet* found = sets.find(chosen_);
   if (found == nullptr && !sets.all().empty()) found = &sets.all().back();
   chosen_ = found != nullptr ? found->name : "";
   return found;
@@ -81,11 +81,11 @@ void MarkerSetsBar::draw(const PanelContext& context, Rect& area) {
 
 void MarkerSetsBar::draw_chosen(const PanelContext& context, Rect row) {
   Ui& ui = context.ui;
-  const MarkerSet* set = chosen(context);
+  const view::MarkerSet* set = chosen(context);
   const bool none = set == nullptr;
   std::vector<std::string> names;
   int at = 0;
-  for (const MarkerSet& each : sets_.of(context.tab).all()) {
+  for (const view::MarkerSet& each : sets_.of(context.tab).all()) {
     if (&each == set) at = static_cast<int>(names.size());
     names.push_back(each.name + "  (" + format_count(each.markers.size()) + ")");
   }
@@ -100,11 +100,11 @@ void MarkerSetsBar::draw_chosen(const PanelContext& context, Rect row) {
                   {.label = "Load",
                    .disabled = none,
                    .tooltip = "Put the set in the place of the markers; those in no set are kept as one"})) {
-    tell(context, sets_.load(context.tab, name, LoadMarkers::replace), "Loaded the markers " + name);
+    tell(context, sets_.load(context.tab, name, view::LoadMarkers::replace), "Loaded the markers " + name);
   }
   if (next_button(ui, "markers.sets.add", row,
                   {.label = "Add", .disabled = none, .tooltip = "Put the set's markers beside those that are there"})) {
-    tell(context, sets_.load(context.tab, name, LoadMarkers::add), "Added the markers " + name);
+    tell(context, sets_.load(context.tab, name, view::LoadMarkers::add), "Added the markers " + name);
   }
   if (next_button(ui, "markers.sets.delete", row,
                   {.label = "Delete set", .disabled = none, .tooltip = "The markers on the timeline stay"})) {
@@ -149,12 +149,12 @@ void MarkerSetsBar::draw_naming(const PanelContext& context, Rect row) {
 }
 
 std::optional<bool> MarkersPanel::has_content(const PanelContext& context) const {
-  return !context.tab.markers.empty() || SessionMarkerSets::any_in(context.tab);
+  return !context.tab.markers.empty() || view::SessionMarkerSets::any_in(context.tab);
 }
 
 void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
-  SessionTab& tab = context.tab;
+  session::SessionTab& tab = context.tab;
   Rect rest = area;
   bar_.draw(context, rest);
   if (tab.markers.empty()) {
@@ -168,10 +168,16 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
   std::vector<const Marker*> rows;
   for (const Marker& marker : markers) rows.push_back(&marker);
   sort_markers(rows, table_);
-  if (find_marker(tab, chosen_) == nullptr) choose(*rows.front());
-  // What was renamed on the timeline is not what is being typed here.
-  if (const Marker* now = find_marker(tab, chosen_); now->name != retained_.name || now->note != retained_.note)
-    choose(*now);
+  if (find_marker(tab, tab.chosen_marker) == nullptr) tab.chosen_marker = rows.front()->id;
+  // One that was chosen or renamed on the timeline is not what is being typed here.
+  const Marker& now = *find_marker(tab, tab.chosen_marker);
+  const bool is_other = now.id != retained_.id;
+  if (is_other || now.name != retained_.name || now.note != retained_.note) {
+    retained_ = now;
+    name_ = now.name;
+    note_ = now.note;
+    set_ = now.set_name;
+  }
   if (find_marker(tab, base_) == nullptr) base_ = rows.front()->id;
   const Marker base = *find_marker(tab, base_);
 
@@ -180,7 +186,7 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
                                                {.title = "Set", .width = 90},
                                                {.title = "Time", .width = 130, .align = Align::right},
                                                {.title = "Span", .width = 100, .align = Align::right},
-                                               {.title = "From " + marker_called(base),
+                                               {.title = "From " + view::marker_called(base),
                                                 .width = 120,
                                                 .align = Align::right,
                                                 .tooltip = "Time from the base marker to this one"},
@@ -189,7 +195,7 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
     const Marker& marker = *rows[row];
     switch (column) {
       case 0:
-        return {.text = marker_called(marker),
+        return {.text = view::marker_called(marker),
                 .style = TextStyle::heading,
                 .icon = icon::kFlag,
                 .icon_colour = Colour::marker};
@@ -205,26 +211,21 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
         return {.text = marker.note, .colour = Colour::text2, .style = TextStyle::body};
     }
   };
-  const TableResult result = table(ui, "markers.table", rest, columns, rows.size(), content, table_,
-                                   {.selected = [&](std::size_t row) { return rows[row]->id == chosen_; }});
-  if (const auto clicked = result.clicked; clicked && rows[*clicked]->id != chosen_) choose(*rows[*clicked]);
+  std::optional<std::size_t> show_row;
+  if (is_other) show_row = std::ranges::find(rows, tab.chosen_marker, &Marker::id) - rows.begin();
+  const TableResult result =
+      table(ui, "markers.table", rest, columns, rows.size(), content, table_,
+            {.selected = [&](std::size_t row) { return rows[row]->id == tab.chosen_marker; }, .show_row = show_row});
+  if (result.clicked) tab.chosen_marker = rows[*result.clicked]->id;
   if (result.double_clicked) {
     const Marker& marker = *rows[*result.double_clicked];
     const auto half = static_cast<std::int64_t>(tab.view.span_ns() / 2);
     if (marker.end_ns) {
-      show_stretch(tab, marker.ts_ns, *marker.end_ns);
+      view::show_stretch(tab, marker.ts_ns, *marker.end_ns);
     } else {
       tab.show({static_cast<double>(marker.ts_ns - half), static_cast<double>(marker.ts_ns + half)});
     }
   }
-}
-
-void MarkersPanel::choose(const Marker& marker) {
-  chosen_ = marker.id;
-  retained_ = marker;
-  name_ = marker.name;
-  note_ = marker.note;
-  set_ = marker.set_name;
 }
 
 // From any other marker to the chosen one, begin to begin; the list measures from the same one.
@@ -235,7 +236,7 @@ void MarkersPanel::draw_difference(const PanelContext& context, const Marker& ch
   int at = 0;
   for (const Marker& marker : markers) {
     if (marker.id == base_) at = static_cast<int>(names.size());
-    names.push_back(marker_called(marker));
+    names.push_back(view::marker_called(marker));
   }
   draw_text(ui, row.cut_left(ui.px(56)), "Diff vs", {.colour = Colour::text2});
   const Rect list = row.cut_left(std::min(ui.px(120), row.width() / 2)).middle(ui.px(size::kControl));
@@ -248,7 +249,7 @@ void MarkersPanel::draw_difference(const PanelContext& context, const Marker& ch
 
 void MarkersPanel::draw_editor(const PanelContext& context, const Rect& whole, Rect area) {
   Ui& ui = context.ui;
-  const Marker* found = find_marker(context.tab, chosen_);
+  const Marker* found = find_marker(context.tab, context.tab.chosen_marker);
   if (found == nullptr) return;
   const Marker marker = *found;  // what is put below makes the tab's list anew
   const Marker* chosen = &marker;
@@ -263,17 +264,18 @@ void MarkersPanel::draw_editor(const PanelContext& context, const Rect& whole, R
     Rect row = rest.cut_top(ui.px(30));
     draw_text(ui, row.cut_left(ui.px(56)), label, {.colour = Colour::text2});
     const std::string name = std::string("markers.edit.") + label;
-    submitted |= text_input(ui, name, row.middle(ui.px(size::kControl)), *text).submitted;
+    const std::string empty = "No " + lower_case(label);
+    submitted |= text_input(ui, name, row.middle(ui.px(size::kControl)), *text, {.placeholder = empty}).submitted;
   }
   rest.cut_top(ui.px(6));
   const bool differs = name_ != chosen->name || note_ != chosen->note || set_ != chosen->set_name;
   Rect row = rest.cut_top(ui.px(size::kControl));
   const ButtonOptions keep{.label = "Keep", .kind = ButtonKind::primary, .disabled = !differs};
-  const ButtonOptions base{.label = "Measure from here", .disabled = base_ == chosen_};
+  const ButtonOptions base{.label = "Measure from here", .disabled = base_ == marker.id};
   const ButtonOptions remove{.label = "Delete", .icon = icon::kTrash};
   submitted |= button(ui, "markers.keep", row.cut_left(button_width(ui, keep)), keep);
   row.cut_left(ui.px(8));
-  if (button(ui, "markers.base", row.cut_left(button_width(ui, base)), base)) base_ = chosen_;
+  if (button(ui, "markers.base", row.cut_left(button_width(ui, base)), base)) base_ = marker.id;
   row.cut_left(ui.px(8));
   const bool deleted = button(ui, "markers.delete", row.cut_left(button_width(ui, remove)), remove);
   rest.cut_top(ui.px(6));
@@ -282,12 +284,12 @@ void MarkersPanel::draw_editor(const PanelContext& context, const Rect& whole, R
     changed.name = name_;
     changed.note = note_;
     changed.set_name = set_;
-    put_marker(context.tab, changed);
+    session::put_marker(context.tab, changed);
   } else if (deleted || (!ui.typing() && area_holds_pointer && ui.pressed(Key::del, {}, false))) {
-    remove_marker(context.tab, changed.id);
+    session::remove_marker(context.tab, changed.id);
   }
 }
 
 std::unique_ptr<Panel> make_markers_panel(const PanelParts&) { return std::make_unique<MarkersPanel>(); }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -5,7 +5,7 @@
 #include "app/panels/panel.h"
 #include "app/view/marker_sets.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 // The bar over the list of markers: sets of markers by name, loaded, saved, renamed, deleted, exported and imported.
 
@@ -14,15 +14,15 @@ class MarkerSetsBar {
   // At the top of the area, which shrinks.
   void draw(const PanelContext& context, render::Rect& area);
   // Of the session that the panel belongs to; commands use them too.
-  [[nodiscard]] SessionMarkerSets& sets() noexcept { return sets_; }
+  [[nodiscard]] view::SessionMarkerSets& sets() noexcept { return sets_; }
 
  private:
   void draw_chosen(const PanelContext& context, render::Rect row);
   void draw_naming(const PanelContext& context, render::Rect row);
   void tell(const PanelContext& context, const Result<void>& done, const std::string& text) const;
-  [[nodiscard]] const MarkerSet* chosen(const PanelContext& context);
+  [[nodiscard]] const view::MarkerSet* chosen(const PanelContext& context);
 
-  SessionMarkerSets sets_;
+  view::SessionMarkerSets sets_;
   std::string chosen_;  // name of the set in the list
   std::string typed_;   // name to save or rename to
 };
@@ -31,22 +31,20 @@ class MarkersPanel final : public Panel {
  public:
   void draw(const PanelContext& context, const render::Rect& area) override;
   [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
-  [[nodiscard]] std::string badge(const SessionTab& tab) const override {
+  [[nodiscard]] std::string badge(const session::SessionTab& tab) const override {
     return tab.markers.empty() ? "" : std::to_string(tab.markers.size());
   }
-  [[nodiscard]] SessionMarkerSets& sets() noexcept { return bar_.sets(); }
+  [[nodiscard]] view::SessionMarkerSets& sets() noexcept { return bar_.sets(); }
 
  private:
   void draw_editor(const PanelContext& context, const render::Rect& whole, render::Rect area);
   void draw_difference(const PanelContext& context, const Marker& chosen, render::Rect row);
-  void choose(const Marker& marker);
 
   MarkerSetsBar bar_;
   render::TableState table_;
-  std::optional<std::int64_t> chosen_;  // id of the marker in the editor
-  std::optional<std::int64_t> base_;    // id of the one that differences are taken from
-  Marker retained_;                     // as it was when it came into the editor
-  std::string name_, note_, set_;       // what is being typed for it
+  std::optional<std::int64_t> base_;  // id of the one that differences are taken from
+  Marker retained_;                   // as it was when it came into the editor
+  std::string name_, note_, set_;     // what is being typed for it
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -7,7 +7,7 @@
 #include "imgui.h"
 #include "render/widgets/widgets.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -51,7 +51,7 @@ void MemoryPanel::draw_pools(const PanelContext& context, Rect& place) {
   std::vector<std::string> names, notes;
   std::size_t family = 0;
   for (std::size_t i = 0; i < families_.size(); ++i) {
-    const PoolFamily& each = families_[i];
+    const content::PoolFamily& each = families_[i];
     names.push_back((each.estimated ? "≈ " : "") + (each.name.empty() ? std::string("memory") : each.name));
     notes.push_back(usage_->pool(each.pools.front()).note);
     if (std::ranges::find(each.pools, chosen_pool_) != each.pools.end()) family = i;
@@ -63,7 +63,7 @@ void MemoryPanel::draw_pools(const PanelContext& context, Rect& place) {
     chosen_pool_ = families_[family].pools.front();
     alive_.fold_all();
   }
-  const PoolFamily& shown = families_[family];
+  const content::PoolFamily& shown = families_[family];
   if (shown.parts.empty()) return;
   place.cut_left(ui.px(8));
   const auto at = std::ranges::find(shown.pools, chosen_pool_);
@@ -102,7 +102,7 @@ void MemoryPanel::begin_title(const PanelContext& context, const Places& places,
 
 void MemoryPanel::follow_timeline(const PanelContext& context, bool follow) {
   if (follow == follow_view_) return;
-  const ViewRange before = view_range(context);
+  const session::ViewRange before = view_range(context);
   follow_view_ = follow;
   own_back_.clear();
   settle_at_s_ = 0;
@@ -124,14 +124,16 @@ std::vector<MemoryPanel::Control> MemoryPanel::controls(const PanelContext& cont
     const float list = dropdown_width(ui, "Size class");
     add("Colour", label + list, list, [this, &ui, list](const Rect& rect, const std::string& prefix) {
       std::vector<std::string> groupings = {"Tensor", "Size class"};
-      std::vector<UsageGrouping> which = {UsageGrouping::tensor, UsageGrouping::size_class};
-      const auto offer = [&](const std::vector<std::string>& names, const char* title, UsageGrouping grouping) {
+      std::vector<analysis::UsageGrouping> which = {analysis::UsageGrouping::tensor,
+                                                    analysis::UsageGrouping::size_class};
+      const auto offer = [&](const std::vector<std::string>& names, const char* title,
+                             analysis::UsageGrouping grouping) {
         if (names.empty() || (names.size() == 1 && names.front().empty())) return;
         groupings.emplace_back(title);
         which.push_back(grouping);
       };
-      offer(usage_->sites, "Written by", UsageGrouping::site);
-      offer(usage_->stacks, "Stack", UsageGrouping::stack);
+      offer(usage_->sites, "Written by", analysis::UsageGrouping::site);
+      offer(usage_->stacks, "Stack", analysis::UsageGrouping::stack);
       Rect place = rect;
       const auto at = std::ranges::find(which, grouping_);
       int chosen = at == which.end() ? 0 : static_cast<int>(at - which.begin());
@@ -144,9 +146,10 @@ std::vector<MemoryPanel::Control> MemoryPanel::controls(const PanelContext& cont
     add("Smallest shown", smallest, slider_width, [this, &ui, slider_width](const Rect& rect, const auto& prefix) {
       Rect place = rect;
       place = place.cut_right(slider_width);
-      float position = bytes_to_slider(min_bytes_);
-      if (slider(ui, prefix + "smallest", place.cut_left(ui.px(kSlider)).middle(ui.px(size::kControl)), position)) {
-        min_bytes_ = slider_to_bytes(position);
+      float position = content::bytes_to_slider(min_bytes_);
+      if (slider(ui, prefix + "smallest", place.cut_left(ui.px(kSlider)).middle(ui.px(size::kControl)), position, false,
+                 "Smallest allocation that is shown")) {
+        min_bytes_ = content::slider_to_bytes(position);
       }
       place.cut_left(ui.px(10));
       draw_text(ui, place, min_bytes_ == 0 ? std::string("all") : format_bytes(min_bytes_), {.style = TextStyle::mono});
@@ -244,13 +247,13 @@ void MemoryPanel::draw_head(const PanelContext& context, const Places& places) {
 
 // Which stretch of time the memory panel shows, how the pointer moves it, and the cursor.
 
-ViewRange MemoryPanel::view_range(const PanelContext& context) const {
+session::ViewRange MemoryPanel::view_range(const PanelContext& context) const {
   if (follow_view_) return context.tab.view;
-  const SessionSpan session = session_span(*context.tab.snapshot);
-  return own_range_.value_or(ViewRange{session.begin_ns, session.end_ns});
+  const view::SessionSpan session = view::session_span(*context.tab.snapshot);
+  return own_range_.value_or(session::ViewRange{session.begin_ns, session.end_ns});
 }
 
-void MemoryPanel::move_view(const PanelContext& context, const ViewRange& range, bool finished) {
+void MemoryPanel::move_view(const PanelContext& context, const session::ViewRange& range, bool finished) {
   Ui& ui = context.ui;
   const bool continues = settle_at_s_ > 0;
   settle_at_s_ = finished ? 0 : ui.time() + kSettleSeconds;
@@ -283,23 +286,25 @@ void MemoryPanel::go_back() {
 }
 
 void MemoryPanel::show_all(const PanelContext& context) {
-  const SessionSpan session = session_span(*context.tab.snapshot);
+  const view::SessionSpan session = view::session_span(*context.tab.snapshot);
   move_view(context, {session.begin_ns, session.end_ns}, true);
 }
 
 // The stretch round the peak in which at least half of it is in use.
 void MemoryPanel::go_to_peak(const PanelContext& context) {
-  const PoolUsage& chosen = pool();
+  const analysis::PoolUsage& chosen = pool();
   if (chosen.steps.empty()) return;
   pinned_ns_ = chosen.peak_ns;
-  const auto at = std::ranges::find_if(chosen.steps, [&](const PoolStep& step) { return step.ns >= chosen.peak_ns; });
-  const auto low = [&](const PoolStep& step) { return step.bytes < chosen.peak_bytes / 2; };
+  const auto at =
+      std::ranges::find_if(chosen.steps, [&](const analysis::PoolStep& step) { return step.ns >= chosen.peak_ns; });
+  const auto low = [&](const analysis::PoolStep& step) { return step.bytes < chosen.peak_bytes / 2; };
   const auto after = std::find_if(at, chosen.steps.end(), low);
   const auto before = std::find_if(std::make_reverse_iterator(at), chosen.steps.rend(), low);
   const std::int64_t session_end = context.tab.snapshot->end_ns;
   const auto begin = static_cast<double>(before == chosen.steps.rend() ? chosen.steps.front().ns : before->ns);
   const auto end = static_cast<double>(after == chosen.steps.end() ? std::max(session_end, chosen.peak_ns) : after->ns);
-  move_view(context, fitted(begin, std::max(end, begin + 20), session_span(*context.tab.snapshot), 0.1), true);
+  move_view(context, view::fitted(begin, std::max(end, begin + 20), view::session_span(*context.tab.snapshot), 0.1),
+            true);
 }
 
 void MemoryPanel::handle_pan(const PanelContext& context, const Plot& plot, bool hovered, Response& response) {
@@ -313,7 +318,7 @@ void MemoryPanel::handle_pan(const PanelContext& context, const Plot& plot, bool
   if (!response.pan_from_x) return;
   const double ns_per_pixel = response.panned.span_ns() / std::max(1.0, static_cast<double>(plot.rect.width()));
   const double by_ns = static_cast<double>(*response.pan_from_x - mouse) * ns_per_pixel;
-  const ViewRange wanted = panned(response.panned, by_ns, session_span(*context.tab.snapshot));
+  const session::ViewRange wanted = view::panned(response.panned, by_ns, view::session_span(*context.tab.snapshot));
   if (wanted != view_range(context)) move_view(context, wanted, false);
   if (down) {
     set_cursor(Cursor::move);
@@ -325,9 +330,10 @@ void MemoryPanel::handle_pan(const PanelContext& context, const Plot& plot, bool
 std::optional<std::int64_t> MemoryPanel::handle_plot(const PanelContext& context, const Plot& plot, const char* name,
                                                      Response& response) {
   Ui& ui = context.ui;
-  const Interaction at = interact(ui, name, plot.rect, {.below_others = true});
+  const Interaction at = interact(ui, name, plot.rect,
+                                  {.below_others = true, .keys = FocusStopKind::pointer, .label = "Memory over time"});
   const float mouse = ui.input().mouse.x;
-  const SessionSpan session = session_span(*context.tab.snapshot);
+  const view::SessionSpan session = view::session_span(*context.tab.snapshot);
   std::optional<std::int64_t> clicked_ns;
   if (at.hovered) hovered_ns_ = plot.time_at(mouse);
   if (at.hovered) context.tab.cursor_ns = hovered_ns_;
@@ -343,8 +349,8 @@ std::optional<std::int64_t> MemoryPanel::handle_plot(const PanelContext& context
     show_all(context);
   } else if (at.clicked && dragged) {  // a drag zooms, as on the timeline
     move_view(context,
-              fitted(static_cast<double>(plot.time_at(std::min(mouse, *response.drag_from_x))),
-                     static_cast<double>(plot.time_at(std::max(mouse, *response.drag_from_x))), session, 0),
+              view::fitted(static_cast<double>(plot.time_at(std::min(mouse, *response.drag_from_x))),
+                           static_cast<double>(plot.time_at(std::max(mouse, *response.drag_from_x))), session, 0),
               true);
   } else if (at.clicked && response.drag_from_x) {
     clicked_ns = plot.time_at(mouse);
@@ -354,13 +360,13 @@ std::optional<std::int64_t> MemoryPanel::handle_plot(const PanelContext& context
   handle_pan(context, plot, at.hovered, response);
   const Point wheel = ui.input().wheel;
   if (!at.hovered || (wheel.x == 0 && wheel.y == 0)) return clicked_ns;
-  const ViewRange view = view_range(context);
+  const session::ViewRange view = view_range(context);
   if (ui.input().modifiers().shift || wheel.y == 0) {
     const double notches = static_cast<double>(wheel.x != 0 ? wheel.x : wheel.y);
-    move_view(context, panned(view, -notches * kWheelPan * view.span_ns(), session), false);
+    move_view(context, view::panned(view, -notches * kWheelPan * view.span_ns(), session), false);
   } else {
-    const double factor = std::pow(kWheelZoom, static_cast<double>(wheel.y));
-    move_view(context, zoomed(view, static_cast<double>(plot.time_at(mouse)), factor, session), false);
+    const double factor = std::pow(view::kWheelZoom, static_cast<double>(wheel.y));
+    move_view(context, view::zoomed(view, static_cast<double>(plot.time_at(mouse)), factor, session), false);
   }
   return clicked_ns;
 }
@@ -404,4 +410,4 @@ void MemoryPanel::draw_cursor(const PanelContext& context, const Plot& plot, con
   if (response.clicked) pinned_ns_.reset();
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -5,7 +5,7 @@
 #include "core/model/palette.h"
 #include "imgui.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -31,14 +31,15 @@ TableCell missing() { return {.text = "–", .colour = Colour::text3}; }
 
 constexpr const char* kMissing = "–";
 
-std::string addresses_of(const Allocation& allocation) {
+std::string addresses_of(const analysis::Allocation& allocation) {
   if (!allocation.address) return kMissing;
-  return address_text(*allocation.address) + " – " + address_text(*allocation.address + allocation.bytes - 1);
+  return content::address_text(*allocation.address) + " – " +
+         content::address_text(*allocation.address + allocation.bytes - 1);
 }
 
-std::string life_text(const Allocation& allocation) {
+std::string life_text(const analysis::Allocation& allocation) {
   if (!allocation.end_ns) return "from " + format_time_exact(allocation.begin_ns) + ", never freed";
-  return range_text(static_cast<double>(allocation.begin_ns), static_cast<double>(*allocation.end_ns));
+  return format_range(static_cast<double>(allocation.begin_ns), static_cast<double>(*allocation.end_ns));
 }
 
 // Units.
@@ -55,7 +56,7 @@ std::string nothing_held_text(const Snapshot& snapshot) {
   const bool engines =
       std::ranges::any_of(snapshot.tracks, [](const TrackSnapshot& track) { return track.track->kind == "engine"; });
   std::string text = "The session holds no allocations and no samples of memory.";
-  if (tells_of_python(snapshot)) {
+  if (content::tells_of_python(snapshot)) {
     text += " Capture PyTorch with profile_memory to see who uses the memory.";
   } else if (engines) {
     text += " Capture Neuron with --enable-memory-tracker or --enable-dge-notifs to see who uses the memory.";
@@ -78,16 +79,16 @@ void AliveTable::take_answer() {
 
 void AliveTable::refresh(const Moment& moment) {
   take_answer();
-  const auto column = static_cast<AliveColumn>(std::clamp(table_.sort_column, 0, 5));
+  const auto column = static_cast<content::AliveColumn>(std::clamp(table_.sort_column, 0, 5));
   const Intent intent{moment, column, table_.descending, expanded_, unfolded_};
   if ((content_ && intent == content_->intent) || task_.valid()) return;
   task_ = pool_.start([intent, retired = std::move(retired_)](TaskControl&) -> std::shared_ptr<const Content> {
     auto content = std::make_shared<Content>();
     content->intent = intent;
     const Moment& at = intent.moment;
-    content->tensors = alive_by_tensor(*at.usage, at.pool, at.ns, at.min_bytes, at.passing);
-    sort_alive(*at.usage, intent.column, intent.descending, content->tensors);
-    for (const AliveTensor& tensor : content->tensors) {
+    content->tensors = content::alive_by_tensor(*at.usage, at.pool, at.ns, at.min_bytes, at.passing);
+    content::sort_alive(*at.usage, intent.column, intent.descending, content->tensors);
+    for (const content::AliveTensor& tensor : content->tensors) {
       content->bytes += tensor.bytes;
       content->allocations += tensor.allocations.size();
     }
@@ -96,10 +97,11 @@ void AliveTable::refresh(const Moment& moment) {
   });
 }
 
-std::vector<AliveTable::Row> AliveTable::collect_rows(const Intent& intent, const std::vector<AliveTensor>& tensors) {
+std::vector<AliveTable::Row> AliveTable::collect_rows(const Intent& intent,
+                                                      const std::vector<content::AliveTensor>& tensors) {
   std::vector<Row> rows;
   for (std::size_t t = 0; t < tensors.size(); ++t) {
-    const AliveTensor& tensor = tensors[t];
+    const content::AliveTensor& tensor = tensors[t];
     if (tensor.allocations.size() == 1) {
       rows.push_back({t, tensor.allocations.front(), 0});
       continue;
@@ -154,14 +156,14 @@ void AliveTable::draw_head(Ui& ui, const char* title, Rect row) const {
 // The shares of the tensors, and what is free: of the capacity where it is known, else of the peak.
 void AliveTable::draw_bar(Ui& ui, Rect bar) const {
   const Moment& moment = content_->intent.moment;
-  const PoolUsage& pool = usage().pool(moment.pool);
+  const analysis::PoolUsage& pool = usage().pool(moment.pool);
   const bool of_capacity = pool.capacity_bytes && *pool.capacity_bytes >= pool.peak_bytes;
   const std::uint64_t whole = std::max<std::uint64_t>(of_capacity ? *pool.capacity_bytes : pool.peak_bytes, 1);
   const float width = bar.width();
   fill(ui, bar, ui.colour(Colour::bg4));
   constexpr std::size_t kMostParts = 500;
   for (std::size_t i = 0; i < std::min(kMostParts, content_->tensors.size()); ++i) {
-    const AliveTensor& tensor = content_->tensors[i];
+    const content::AliveTensor& tensor = content_->tensors[i];
     const double share = static_cast<double>(tensor.bytes) / static_cast<double>(whole);
     const Rect part = bar.cut_left(static_cast<float>(share) * width);
     fill(ui, part, ui.theme().area(colour_of(ui, tensor.tensor)));
@@ -178,11 +180,11 @@ void AliveTable::draw_bar(Ui& ui, Rect bar) const {
 }
 
 TableCell AliveTable::cell(const Ui& ui, const Row& row, std::size_t column) const {
-  const AliveTensor& tensor = content_->tensors[row.tensor];
+  const content::AliveTensor& tensor = content_->tensors[row.tensor];
   if (row.hidden > 0) {
     return {.text = column == 0 ? format_count(row.hidden) + " more tiles" : "", .colour = Colour::accent, .indent = 1};
   }
-  const Allocation* allocation = row.allocation ? &usage().allocations[*row.allocation] : nullptr;
+  const analysis::Allocation* allocation = row.allocation ? &usage().allocations[*row.allocation] : nullptr;
   const bool is_tile = allocation != nullptr && tensor.allocations.size() > 1;
   switch (column) {
     case 0: {
@@ -199,7 +201,7 @@ TableCell AliveTable::cell(const Ui& ui, const Row& row, std::size_t column) con
       return {.text = format_bytes(allocation != nullptr ? allocation->bytes : tensor.bytes)};
     case 3:
       if (allocation == nullptr || !allocation->address) return missing();
-      return {.text = address_text(*allocation->address), .fit = Fit::middle};
+      return {.text = content::address_text(*allocation->address), .fit = Fit::middle};
     case 4:
       return {.text = format_time_exact(allocation != nullptr ? allocation->begin_ns : tensor.begin_ns)};
     default:
@@ -244,7 +246,7 @@ std::optional<EventId> AliveTable::draw(const PanelContext& context, const Momen
   const Row row = rows[*chosen];
   const auto event = event_of(row);
   if (event && !result.toggled) {
-    select_event(context.tab, *event);
+    view::select_event(context.tab, *event);
     return event;
   }
   toggle(row);
@@ -253,7 +255,7 @@ std::optional<EventId> AliveTable::draw(const PanelContext& context, const Momen
 
 // The allocations of a session are looked through on the pool. Until the answer is there, the last one stands, unless
 // it speaks of other data.
-bool AllocationCard::choose(const PanelContext& context, const std::shared_ptr<const MemoryUsage>& usage) {
+bool AllocationCard::choose(const PanelContext& context, const std::shared_ptr<const analysis::MemoryUsage>& usage) {
   const std::optional<EventId> selected = context.tab.selected;
   const bool stays = selected && selected == followed_ && usage == usage_;
   if (!stays && (event_ != selected || usage_ != usage)) {
@@ -264,7 +266,7 @@ bool AllocationCard::choose(const PanelContext& context, const std::shared_ptr<c
     find_task_ = {};
     if (event_) {
       find_task_ = pool_.start([usage, event = *event_](TaskControl&) {
-        const auto found = std::ranges::find_if(usage->allocations, [&](const Allocation& allocation) {
+        const auto found = std::ranges::find_if(usage->allocations, [&](const analysis::Allocation& allocation) {
           return allocation.event == event || allocation.release == event;
         });
         return found == usage->allocations.end()
@@ -284,11 +286,11 @@ void AllocationCard::take_answers(const PanelContext& context) {
     story_.reset();
     story_task_ = {};
     if (found) {
-      const SessionTab& tab = context.tab;
+      const session::SessionTab& tab = context.tab;
       story_task_ = pool_.start([store = tab.store, snapshot = tab.snapshot, usage = usage_, &pool = pool_,
                                  number = *found](TaskControl& control) {
-        return allocation_story({.store = *store, .snapshot = snapshot, .pool = pool, .control = control}, *usage,
-                                number);
+        return analysis::allocation_story({.store = *store, .snapshot = snapshot, .pool = pool, .control = control},
+                                          *usage, number);
       });
     }
   }
@@ -303,7 +305,7 @@ void AllocationCard::take_answers(const PanelContext& context) {
 
 void AllocationCard::go_to(const PanelContext& context, EventId event) {
   followed_ = event;
-  select_event(context.tab, event);
+  view::select_event(context.tab, event);
   context.actions.reveal(event);
 }
 
@@ -326,18 +328,19 @@ void AllocationCard::draw_field(const PanelContext& context, Rect& area, const c
 void AllocationCard::draw_ticks(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   fill(ui, area.middle(ui.px(6)), ui.colour(Colour::bg4));
-  const Allocation& allocation = usage_->allocations[*allocation_];
+  const analysis::Allocation& allocation = usage_->allocations[*allocation_];
   const std::int64_t end_ns = allocation.end_ns.value_or(context.tab.snapshot->end_ns);
   const double life = std::max(1.0, static_cast<double>(end_ns - allocation.begin_ns));
-  const auto x_of = [&](const AllocationStory::Read& read) {
+  const auto x_of = [&](const analysis::AllocationStory::Read& read) {
     const double share = std::clamp(static_cast<double>(read.ns - allocation.begin_ns) / life, 0.0, 1.0);
     return std::round(area.x0 + static_cast<float>(share) * (area.width() - ui.px(3)));
   };
-  const Interaction response = interact(ui, "memory.card.reads", area);
-  const AllocationStory::Read* nearest = nullptr;
+  const Interaction response =
+      interact(ui, "memory.card.reads", area, {.keys = FocusStopKind::pointer, .label = "Reads of the allocation"});
+  const analysis::AllocationStory::Read* nearest = nullptr;
   float distance = ui.px(6);
   float last = -1;
-  for (const AllocationStory::Read& read : story_->ticks) {
+  for (const analysis::AllocationStory::Read& read : story_->ticks) {
     const float x = x_of(read);
     const float away = std::abs(x + ui.px(1) - ui.input().mouse.x);
     if (response.hovered && away < distance) {
@@ -358,14 +361,14 @@ void AllocationCard::draw_ticks(const PanelContext& context, const Rect& area) {
 
 void AllocationCard::draw(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
-  const Allocation& allocation = usage_->allocations[*allocation_];
+  const analysis::Allocation& allocation = usage_->allocations[*allocation_];
   const std::string& name = usage_->tensors[allocation.tensor];
   horizontal_line(ui, area.x0, area.x1, area.y0, ui.colour(Colour::line2));
   area = area.inset(ui.px(size::kPanelPadding), ui.px(8));
   Rect head = area.cut_top(ui.px(28));
   const ButtonOptions show{.label = "Show on timeline"};
   if (button_right(ui, "memory.card.show", head, show)) {
-    show_stretch(context.tab, allocation.begin_ns, allocation.end_ns.value_or(context.tab.snapshot->end_ns));
+    view::show_stretch(context.tab, allocation.begin_ns, allocation.end_ns.value_or(context.tab.snapshot->end_ns));
     context.actions.reveal(allocation.event);
   }
   head.cut_left(draw_swatch(ui, head, ui.theme().slice(palette_slot(name))) + ui.px(8));
@@ -402,7 +405,7 @@ std::int64_t MemoryPanel::cursor(const PanelContext& context) const {
 
 // What was held of another session means nothing in this one.
 void MemoryPanel::take_session(const PanelContext& context) {
-  const std::shared_ptr<const MemoryUsage> usage = context.analysis().memory();
+  const std::shared_ptr<const analysis::MemoryUsage> usage = context.analysis().memory();
   if (session_ != context.tab.store.get()) {
     session_ = context.tab.store.get();
     own_range_.reset();
@@ -416,7 +419,7 @@ void MemoryPanel::take_session(const PanelContext& context) {
   }
   if (usage_ == usage) return;
   usage_ = usage;
-  families_ = usage_ ? pool_families(*usage_) : std::vector<PoolFamily>();
+  families_ = usage_ ? content::pool_families(*usage_) : std::vector<content::PoolFamily>();
 }
 
 // Table and map show what passes; the use over time is that of all, as it tells how full the pool is.
@@ -426,9 +429,9 @@ void MemoryPanel::follow_filter(const PanelContext& context) {
   filter_note_.clear();
   if (filter.empty()) return;
   filter_note_ = "not filtered";
-  const auto mask = context.analysis().mask(MaskUse::filter, filter);
+  const auto mask = context.analysis().mask(session::MaskUse::filter, filter);
   if (!mask) return;
-  if (meets_allocations(*mask, *context.tab.snapshot)) {
+  if (content::meets_allocations(*mask, *context.tab.snapshot)) {
     passing_ = {mask, context.tab.snapshot};
   } else {
     filter_note_ = "not filtered: no allocation passes the filter";
@@ -486,9 +489,9 @@ MemoryPanel::Places MemoryPanel::lay_out(const Ui& ui, const Rect& area) const {
 }
 
 std::optional<bool> MemoryPanel::has_content(const PanelContext& context) const {
-  (void)context;
-  if (!usage_) return std::nullopt;
-  return usage_->pool_count() > 0;
+  const std::shared_ptr<const analysis::MemoryUsage> usage = context.analysis().memory();
+  if (!usage) return std::nullopt;
+  return usage->pool_count() > 0;
 }
 
 void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
@@ -498,6 +501,9 @@ void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
   if (task_.ready()) data_ = task_.take();
   if (hover_task_.ready()) hover_ = hover_task_.take();
   if (segments_task_.ready()) segments_ = segments_task_.take();
+  if (touched_task_.ready()) {
+    if (auto found = touched_task_.take()) touched_ = std::move(*found);  // else its chunk's reader reports why
+  }
   alive_.take_answer();
   if (!usage_ && !context.analysis().error().empty())
     return empty_sentence(ui, "memory.error", area, icon::kWarning, context.analysis().error());
@@ -508,6 +514,7 @@ void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
   settle_view(context);
   follow_filter(context);
   has_card_ = card_.choose(context, usage_);
+  find_touched(context);
   const Places places = lay_out(ui, area);
   ui.draw()->PushClipRect({area.x0, area.y0}, {area.x1, area.y1}, true);
   draw_head(context, places);
@@ -535,7 +542,8 @@ void MemoryPanel::draw_plots(const PanelContext& context, const Places& places) 
             std::max<std::uint64_t>(pool().peak_bytes, 1), false};
   plot.is_tight = plot.rect.height() < ui.px(kTight);
   plot.most += plot.most / 8;  // room for the peak's label
-  for (const PoolStep& step : pool().reserved_steps) plot.most = std::max(plot.most, step.bytes + step.bytes / 16);
+  for (const analysis::PoolStep& step : pool().reserved_steps)
+    plot.most = std::max(plot.most, step.bytes + step.bytes / 16);
   const auto capacity = pool().capacity_bytes;
   if (capacity && *capacity <= plot.most * 4) {
     plot.most = std::max(plot.most, *capacity + *capacity / 12);
@@ -546,10 +554,10 @@ void MemoryPanel::draw_plots(const PanelContext& context, const Places& places) 
   if (has_map) map.rect = inner(places.addresses);
   const auto pixels = [](float length) { return static_cast<std::size_t>(std::max(1.0F, length)); };
   const double label = static_cast<double>(ui.px(kNameHeight)) / std::max(1.0F, plot.rect.height());
-  refresh_plot(context,
-               {usage_->snapshot_version, chosen_pool_, plot.range, pixels(plot.rect.width()),
-                has_map ? pixels(map.rect.height()) : 0, min_bytes_, grouping_,
-                static_cast<std::uint64_t>(label * static_cast<double>(plot.most)), kMostUsageSeries, passing_});
+  refresh_plot(context, {usage_->snapshot_version, chosen_pool_, plot.range, pixels(plot.rect.width()),
+                         has_map ? pixels(map.rect.height()) : 0, min_bytes_, grouping_,
+                         static_cast<std::uint64_t>(label * static_cast<double>(plot.most)), content::kMostUsageSeries,
+                         passing_});
   hovered_ns_.reset();
   draw_axis(context, plot, places);
   if (has_usage) draw_usage(context, places, plot);
@@ -564,10 +572,10 @@ void MemoryPanel::draw_plots(const PanelContext& context, const Places& places) 
   if (has_usage) explain_usage(context, plot);
 }
 
-void MemoryPanel::refresh_plot(const PanelContext& context, const MemoryPlotKey& wanted) {
+void MemoryPanel::refresh_plot(const PanelContext& context, const content::MemoryPlotKey& wanted) {
   if ((data_ && data_->key == wanted) || task_.valid()) return;
   task_ = pool_.start([usage = usage_, wanted, end_ns = context.tab.snapshot->end_ns](TaskControl&) {
-    return make_memory_plot(usage, wanted, end_ns);
+    return content::make_memory_plot(usage, wanted, end_ns);
   });
 }
 
@@ -600,4 +608,4 @@ void MemoryPanel::draw_side(const PanelContext& context, const Places& places) {
 
 std::unique_ptr<Panel> make_memory_panel(const PanelParts& parts) { return std::make_unique<MemoryPanel>(parts.pool); }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -13,7 +13,7 @@
 #include "core/analysis/memory/tensor_life.h"
 #include "core/base/worker_pool.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 // The right part of the memory panel: what is alive at an instant, by tensor, as a bar and as a table whose tensors
 // open to their allocations.
@@ -22,11 +22,11 @@ class AliveTable {
  public:
   explicit AliveTable(WorkerPool& pool) : pool_(pool) {}
   struct Moment {
-    std::shared_ptr<const MemoryUsage> usage;
+    std::shared_ptr<const analysis::MemoryUsage> usage;
     std::uint32_t pool = 0;
     std::int64_t ns = 0;
     std::uint64_t min_bytes = 0;
-    PassingEvents passing;
+    content::PassingEvents passing;
     bool operator==(const Moment&) const = default;
   };
 
@@ -48,7 +48,7 @@ class AliveTable {
   };
   struct Intent {
     Moment moment;
-    AliveColumn column = AliveColumn::bytes;
+    content::AliveColumn column = content::AliveColumn::bytes;
     bool descending = true;
     std::set<std::uint32_t> expanded;  // tensors that show their allocations
     std::set<std::uint32_t> unfolded;  // tensors that show all of them
@@ -56,12 +56,12 @@ class AliveTable {
   };
   struct Content {
     Intent intent;  // what it was computed for
-    std::vector<AliveTensor> tensors;
+    std::vector<content::AliveTensor> tensors;
     std::vector<Row> rows;
     std::uint64_t bytes = 0;
     std::size_t allocations = 0;
   };
-  static std::vector<Row> collect_rows(const Intent& intent, const std::vector<AliveTensor>& tensors);
+  static std::vector<Row> collect_rows(const Intent& intent, const std::vector<content::AliveTensor>& tensors);
   void refresh(const Moment& moment);
   void draw_head(render::Ui& ui, const char* title, render::Rect row) const;
   void draw_bar(render::Ui& ui, render::Rect bar) const;
@@ -69,7 +69,7 @@ class AliveTable {
   void toggle(const Row& row);
   [[nodiscard]] render::TableCell cell(const render::Ui& ui, const Row& row, std::size_t column) const;
   [[nodiscard]] render::Pixel colour_of(const render::Ui& ui, std::uint32_t tensor) const;
-  [[nodiscard]] const MemoryUsage& usage() const noexcept { return *content_->intent.moment.usage; }
+  [[nodiscard]] const analysis::MemoryUsage& usage() const noexcept { return *content_->intent.moment.usage; }
 
   WorkerPool& pool_;
   std::shared_ptr<const Content> content_;  // null before the first answer
@@ -87,7 +87,7 @@ class AllocationCard {
   explicit AllocationCard(WorkerPool& pool) : pool_(pool) {}
   // Takes up the session's selected event; false if it is no allocation. Its own links select who wrote or read the
   // allocation: it stays while they are selected.
-  bool choose(const PanelContext& context, const std::shared_ptr<const MemoryUsage>& usage);
+  bool choose(const PanelContext& context, const std::shared_ptr<const analysis::MemoryUsage>& usage);
   [[nodiscard]] std::optional<std::uint32_t> allocation() const noexcept { return allocation_; }
   void draw(const PanelContext& context, render::Rect area);
   [[nodiscard]] bool pending() const noexcept { return find_task_.valid() || story_task_.valid(); }
@@ -100,13 +100,13 @@ class AllocationCard {
   void draw_ticks(const PanelContext& context, const render::Rect& area);
 
   WorkerPool& pool_;
-  std::shared_ptr<const MemoryUsage> usage_;  // that the answers are of
-  std::optional<EventId> event_;              // that was asked for
-  EventId followed_ = kNoEvent;               // selected by a link of the card
+  std::shared_ptr<const analysis::MemoryUsage> usage_;  // that the answers are of
+  std::optional<EventId> event_;                        // that was asked for
+  EventId followed_ = kNoEvent;                         // selected by a link of the card
   std::optional<std::uint32_t> allocation_;
-  std::shared_ptr<const AllocationStory> story_;
+  std::shared_ptr<const analysis::AllocationStory> story_;
   Task<std::optional<std::uint32_t>> find_task_;
-  Task<Result<std::shared_ptr<const AllocationStory>>> story_task_;
+  Task<Result<std::shared_ptr<const analysis::AllocationStory>>> story_task_;
 };
 
 class MemoryPanel final : public Panel {
@@ -115,7 +115,8 @@ class MemoryPanel final : public Panel {
   void draw(const PanelContext& context, const render::Rect& area) override;
   [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
   [[nodiscard]] bool pending() const override {
-    return task_.valid() || hover_task_.valid() || segments_task_.valid() || alive_.pending() || card_.pending();
+    return task_.valid() || hover_task_.valid() || segments_task_.valid() || touched_task_.valid() ||
+           alive_.pending() || card_.pending();
   }
 
  private:
@@ -138,7 +139,7 @@ class MemoryPanel final : public Panel {
   struct Response {  // what the pointer does on a plot
     std::optional<float> drag_from_x;
     std::optional<float> pan_from_x;
-    ViewRange panned;  // the view when the pan began
+    session::ViewRange panned;  // the view when the pan began
   };
   // Where an address was asked for, and what was found there.
   struct Hover {
@@ -155,11 +156,11 @@ class MemoryPanel final : public Panel {
     std::function<void(const render::Rect& rect, const std::string& prefix)> draw;
   };
 
-  [[nodiscard]] const PoolUsage& pool() const noexcept { return usage_->pool(chosen_pool_); }
+  [[nodiscard]] const analysis::PoolUsage& pool() const noexcept { return usage_->pool(chosen_pool_); }
   [[nodiscard]] Places lay_out(const render::Ui& ui, const render::Rect& area) const;
   void take_session(const PanelContext& context);
   void follow_filter(const PanelContext& context);
-  void refresh_plot(const PanelContext& context, const MemoryPlotKey& wanted);
+  void refresh_plot(const PanelContext& context, const content::MemoryPlotKey& wanted);
   [[nodiscard]] std::int64_t cursor(const PanelContext& context) const;
   // "≈ 16.03 MiB" where it is an estimate.
   [[nodiscard]] std::string bytes_text(std::uint64_t bytes) const;
@@ -178,8 +179,8 @@ class MemoryPanel final : public Panel {
   void follow_timeline(const PanelContext& context, bool follow);
 
   // memory/input.cpp
-  [[nodiscard]] ViewRange view_range(const PanelContext& context) const;
-  void move_view(const PanelContext& context, const ViewRange& range, bool finished);
+  [[nodiscard]] session::ViewRange view_range(const PanelContext& context) const;
+  void move_view(const PanelContext& context, const session::ViewRange& range, bool finished);
   void settle_view(const PanelContext& context);
   void go_back();
   void show_all(const PanelContext& context);
@@ -198,11 +199,12 @@ class MemoryPanel final : public Panel {
   void draw_title(const PanelContext& context, render::Rect title, const Places& places);
   void draw_areas(const PanelContext& context, const Plot& plot) const;
   void draw_area_names(const PanelContext& context, const Plot& plot) const;
-  void draw_line(const PanelContext& context, const Plot& plot, const std::vector<UsageRun>& line, render::Pixel colour,
-                 bool dashed) const;
+  void draw_line(const PanelContext& context, const Plot& plot, const std::vector<content::UsageRun>& line,
+                 render::Pixel colour, bool dashed) const;
   void draw_scale(const PanelContext& context, const Plot& plot, const render::Rect& labels) const;
-  void draw_capacity(const PanelContext& context, const Plot& plot) const;
-  void draw_peak(const PanelContext& context, const Plot& plot);
+  [[nodiscard]] render::Rect draw_capacity(const PanelContext& context,
+                                           const Plot& plot) const;  // where its text stands
+  void draw_peak(const PanelContext& context, const Plot& plot, const render::Rect& capacity);
   void explain_usage(const PanelContext& context, const Plot& plot);
 
   // memory/map.cpp
@@ -212,6 +214,8 @@ class MemoryPanel final : public Panel {
   void draw_address_labels(const PanelContext& context, const Plot& plot, const render::Rect& labels) const;
   void draw_blocks(const PanelContext& context, const Plot& plot) const;
   void draw_never_used(const PanelContext& context, const Plot& plot) const;
+  void find_touched(const PanelContext& context);
+  void draw_touched(const PanelContext& context, const Plot& plot) const;
   [[nodiscard]] std::optional<render::Rect> block_rect(const PanelContext& context, const Plot& plot,
                                                        std::uint32_t allocation) const;
   void explain_block(const PanelContext& context, const Plot& plot, std::uint32_t allocation);
@@ -226,36 +230,41 @@ class MemoryPanel final : public Panel {
 
   WorkerPool& pool_;
   const void* session_ = nullptr;  // whose ranges these are
-  std::shared_ptr<const MemoryUsage> usage_;
-  std::vector<PoolFamily> families_;  // of usage_
-  PassingEvents passing_;             // of this frame
-  std::string filter_note_;           // what of the filter is not followed; empty: there is none
+  std::shared_ptr<const analysis::MemoryUsage> usage_;
+  std::vector<content::PoolFamily> families_;  // of usage_
+  content::PassingEvents passing_;             // of this frame
+  std::string filter_note_;                    // what of the filter is not followed; empty: there is none
   std::uint32_t chosen_pool_ = 0;
   std::uint64_t min_bytes_ = 0;
-  UsageGrouping grouping_ = UsageGrouping::tensor;
+  analysis::UsageGrouping grouping_ = analysis::UsageGrouping::tensor;
   bool follow_view_ = true;
   bool stacked_ = true;
   Part main_part_ = Part::usage;
   Part side_part_ = Part::alive;
   bool has_card_ = false;
-  std::optional<ViewRange> own_range_;      // while it does not follow; none: all
-  std::vector<ViewRange> own_back_;         // the ranges before it
-  double settle_at_s_ = 0;                  // when a wheel that rests has finished; 0: nothing is to finish
-  std::optional<std::int64_t> pinned_ns_;   // a click holds the cursor here
-  std::optional<std::int64_t> hovered_ns_;  // time under the pointer, over a plot of this panel
-  std::string rests_on_;                    // the part of a plot under the pointer
+  std::optional<session::ViewRange> own_range_;  // while it does not follow; none: all
+  std::vector<session::ViewRange> own_back_;     // the ranges before it
+  double settle_at_s_ = 0;                       // when a wheel that rests has finished; 0: nothing is to finish
+  std::optional<std::int64_t> pinned_ns_;        // a click holds the cursor here
+  std::optional<std::int64_t> hovered_ns_;       // time under the pointer, over a plot of this panel
+  std::string rests_on_;                         // the part of a plot under the pointer
   double rests_since_s_ = 0;
   Response usage_response_, map_response_;
   bool pan_button_down_ = false;  // in the last frame
   Hover hover_;                   // the last answer
   Task<Hover> hover_task_;
-  std::shared_ptr<const MemoryPlotData> data_;
-  Task<std::shared_ptr<const MemoryPlotData>> task_;
+  // What the selected event wrote and read, and of which event and data that is.
+  std::vector<analysis::TouchedAllocation> touched_;
+  std::optional<EventId> touched_of_;
+  std::shared_ptr<const analysis::MemoryUsage> touched_usage_;
+  Task<Result<std::vector<analysis::TouchedAllocation>>> touched_task_;
+  std::shared_ptr<const content::MemoryPlotData> data_;
+  Task<std::shared_ptr<const content::MemoryPlotData>> task_;
   bool map_at_cursor_ = false;  // the lower plot is that of the segments
-  std::shared_ptr<const SegmentRows> segments_;
-  Task<std::shared_ptr<const SegmentRows>> segments_task_;
+  std::shared_ptr<const content::SegmentRows> segments_;
+  Task<std::shared_ptr<const content::SegmentRows>> segments_task_;
   AliveTable alive_;
   AllocationCard card_;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -12,7 +12,7 @@
 #include "imgui.h"
 #include "render/widgets/widgets.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -21,7 +21,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 // Addresses of a whole machine are told apart by their distance from the first.
-bool is_long(const AddressScale& scale) { return !scale.empty() && scale.parts().back().span.end >> 32 != 0; }
+bool is_long(const content::AddressScale& scale) { return !scale.empty() && scale.parts().back().span.end >> 32 != 0; }
 float y_of_share(const Rect& rect, double share) { return rect.y1 - static_cast<float>(share) * rect.height(); }
 
 constexpr float kLeastSegmentRow = 7, kMostSegmentRow = 22, kSegmentRowGap = 2;  // units
@@ -38,7 +38,8 @@ void MemoryPanel::draw_map_title(const PanelContext& context, Rect title, const 
   if (places.main_switch.empty()) choose_map(context, title);
   std::string hint = "which addresses are taken, and for how long";
   if (passing_.mask) hint = "what passes the filter; " + hint;
-  if (data_ && is_long(data_->scale)) hint += "; from " + address_text(data_->scale.parts().front().span.begin);
+  if (data_ && is_long(data_->scale))
+    hint += "; from " + content::address_text(data_->scale.parts().front().span.begin);
   draw_text(ui, title, hint, kHintText);
 }
 
@@ -53,7 +54,7 @@ void MemoryPanel::find_hovered(const PanelContext& context, const Plot& plot) {
   if (known || hover_task_.valid()) return;
   hover_task_ = pool_.start([usage = usage_, wanted](TaskControl&) {
     Hover found = wanted;
-    found.allocation = allocation_at(*usage, wanted.pool, wanted.ns, wanted.address);
+    found.allocation = content::allocation_at(*usage, wanted.pool, wanted.ns, wanted.address);
     return found;
   });
 }
@@ -73,15 +74,16 @@ void MemoryPanel::draw_addresses(const PanelContext& context, const Places& plac
   if (pointed && current) hovered = hover_.allocation;
   if (clicked_ns) {
     const double share = static_cast<double>((plot.rect.y1 - ui.input().mouse.y) / plot.rect.height());
-    const auto clicked = allocation_at(*usage_, chosen_pool_, *clicked_ns, data_->scale.address_at(share));
+    const auto clicked = content::allocation_at(*usage_, chosen_pool_, *clicked_ns, data_->scale.address_at(share));
     if (clicked) {
-      select_event(context.tab, usage_->allocations[*clicked].event);
+      view::select_event(context.tab, usage_->allocations[*clicked].event);
       side_part_ = Part::allocation;
     }
   }
   ui.draw()->PushClipRect({plot.rect.x0, plot.rect.y0}, {plot.rect.x1, plot.rect.y1}, true);
   draw_blocks(context, plot);
   draw_never_used(context, plot);
+  draw_touched(context, plot);
   const std::optional<std::uint32_t> chosen = card_.allocation();
   if (hovered) {
     if (const auto rect = block_rect(context, plot, *hovered)) outline(ui, *rect, ui.colour(Colour::text2), 1, 1);
@@ -95,16 +97,44 @@ void MemoryPanel::draw_addresses(const PanelContext& context, const Places& plac
   if (hovered && !map_response_.drag_from_x && !map_response_.pan_from_x) explain_block(context, plot, *hovered);
 }
 
+// Of an allocation that is selected itself nothing is asked: its card tells who wrote and read it.
+void MemoryPanel::find_touched(const PanelContext& context) {
+  if (touched_of_ == context.tab.selected && touched_usage_ == usage_) return;
+  touched_of_ = context.tab.selected;
+  touched_usage_ = usage_;
+  touched_.clear();
+  touched_task_ = {};
+  if (!touched_of_) return;
+  const session::SessionTab& tab = context.tab;
+  touched_task_ = pool_.start([store = tab.store, snapshot = tab.snapshot, usage = usage_, &pool = pool_,
+                               event = *touched_of_](TaskControl& control) {
+    return analysis::touched_allocations({.store = *store, .snapshot = snapshot, .pool = pool, .control = control},
+                                         *usage, event);
+  });
+}
+
+// The blocks that the selected event wrote, and those that it read.
+void MemoryPanel::draw_touched(const PanelContext& context, const Plot& plot) const {
+  Ui& ui = context.ui;
+  for (const analysis::TouchedAllocation& each : touched_) {
+    if (usage_->allocations[each.allocation].pool != chosen_pool_) continue;
+    const auto rect = block_rect(context, plot, each.allocation);
+    if (!rect) continue;
+    outline(ui, *rect, ui.colour(each.written ? Colour::selection : Colour::accent), 1, 2);
+    ui.register_widget(fmt::format("memory.{}.{}", each.written ? "written" : "read", each.allocation), *rect);
+  }
+}
+
 void MemoryPanel::draw_address_labels(const PanelContext& context, const Plot& plot, const Rect& labels) const {
   Ui& ui = context.ui;
   const float least = ui.px(30);
   float last = plot.rect.y1 + least;
-  for (const AddressPart& part : data_->scale.parts()) {
+  for (const content::AddressPart& part : data_->scale.parts()) {
     const std::uint64_t length = part.span.end - part.span.begin;
     const double height = (part.end - part.begin) * static_cast<double>(plot.rect.height());
     std::vector<std::uint64_t> offsets = {0};
     if (part.used) {
-      for (const std::uint64_t tick : byte_ticks(length, static_cast<std::size_t>(height / 60) + 1)) {
+      for (const std::uint64_t tick : content::byte_ticks(length, static_cast<std::size_t>(height / 60) + 1)) {
         offsets.push_back(tick);
       }
     }
@@ -115,7 +145,8 @@ void MemoryPanel::draw_address_labels(const PanelContext& context, const Plot& p
       horizontal_line(ui, plot.rect.x0, plot.rect.x1, y, ui.colour(Colour::line1));
       const std::uint64_t address = part.span.begin + offset;
       const std::uint64_t first = data_->scale.parts().front().span.begin;
-      const std::string text = is_long(data_->scale) ? "+" + format_bytes(address - first) : address_text(address);
+      const std::string text =
+          is_long(data_->scale) ? "+" + format_bytes(address - first) : content::address_text(address);
       const Rect row{labels.x0 + ui.px(2), y - ui.px(8), labels.x1 - ui.px(6), y + ui.px(8)};
       draw_text(ui, row, fitted_text(ui, TextStyle::mono_small, text, row.width(), Fit::middle), kMonoHintRight);
     }
@@ -132,7 +163,7 @@ void MemoryPanel::draw_blocks(const PanelContext& context, const Plot& plot) con
   for (unsigned slot = 0; slot < colours.size(); ++slot) colours[slot] = ui.theme().area(ui.theme().slice(slot));
   const Pixel several = ui.theme().area(ui.colour(Colour::text3));
   RectBatch batch(*ui.draw());
-  for (const AddressBlock& block : data_->map) {
+  for (const content::AddressBlock& block : data_->map) {
     const float y0 = plot.rect.y1 - block.y1 * row;
     const float y1 = plot.rect.y1 - block.y0 * row;
     batch.add(from + block.x0 * step, y0, from + block.x1 * step, y1 - (y1 - y0 > 3 ? 1.0F : 0.0F),
@@ -143,8 +174,8 @@ void MemoryPanel::draw_blocks(const PanelContext& context, const Plot& plot) con
 void MemoryPanel::draw_never_used(const PanelContext& context, const Plot& plot) const {
   Ui& ui = context.ui;
   std::uint64_t whole = 0;
-  for (const AddressPart& part : data_->scale.parts()) whole += part.span.end - part.span.begin;
-  for (const AddressPart& part : data_->scale.parts()) {
+  for (const content::AddressPart& part : data_->scale.parts()) whole += part.span.end - part.span.begin;
+  for (const content::AddressPart& part : data_->scale.parts()) {
     if (part.used) continue;
     const Rect gap{plot.rect.x0, y_of_share(plot.rect, part.end), plot.rect.x1, y_of_share(plot.rect, part.begin)};
     fill(ui, gap, ui.colour(Colour::hatch_bg));
@@ -162,7 +193,7 @@ void MemoryPanel::draw_never_used(const PanelContext& context, const Plot& plot)
 
 std::optional<Rect> MemoryPanel::block_rect(const PanelContext& context, const Plot& plot,
                                             std::uint32_t allocation) const {
-  const Allocation& shown = usage_->allocations[allocation];
+  const analysis::Allocation& shown = usage_->allocations[allocation];
   if (!shown.address) return std::nullopt;
   const float bottom = y_of_share(plot.rect, data_->scale.share_of(*shown.address));
   const float top = y_of_share(plot.rect, data_->scale.share_of(*shown.address + shown.bytes));
@@ -174,13 +205,13 @@ std::optional<Rect> MemoryPanel::block_rect(const PanelContext& context, const P
 void MemoryPanel::explain_block(const PanelContext& context, const Plot& plot, std::uint32_t allocation) {
   Ui& ui = context.ui;
   if (!rests_on(ui, "block " + std::to_string(allocation))) return;
-  const Allocation& shown = usage_->allocations[allocation];
+  const analysis::Allocation& shown = usage_->allocations[allocation];
   const std::string& name = usage_->tensors[shown.tensor];
   HoverCard card;
   card.title = name.empty() ? "unnamed" : name;
   card.title_value = format_bytes(shown.bytes);
   card.swatch = ui.theme().slice(palette_slot(name));
-  if (shown.address) card.rows.push_back({.label = "Address", .value = address_text(*shown.address)});
+  if (shown.address) card.rows.push_back({.label = "Address", .value = content::address_text(*shown.address)});
   card.rows.push_back({.label = "From", .value = format_time_exact(shown.begin_ns)});
   card.rows.push_back(
       {.label = "Lives",
@@ -210,16 +241,17 @@ void MemoryPanel::draw_segments_title(const PanelContext& context, Rect title, c
   begin_title(context, places, "Segments", title);
   if (places.main_switch.empty()) choose_map(context, title);
   if (!segments_) return;
-  const std::string text = "at " + format_time_exact(segments_->key.ns) + ": " + segments_text(segments_->map);
+  const std::string text = "at " + format_time_exact(segments_->key.ns) + ": " + content::segments_text(segments_->map);
   draw_text(ui, title, text, kHintText);
-  tooltip(ui, interact(ui, "memory.segments_hint", title), title, text);
+  tooltip(ui, interact(ui, "memory.segments_hint", title, {.keys = FocusStopKind::open}), title, text);
 }
 
 void MemoryPanel::refresh_segments(const PanelContext& context, std::size_t pixels) {
-  const SegmentRowsKey wanted{
+  const content::SegmentRowsKey wanted{
       usage_->snapshot_version, chosen_pool_, cursor(context), pixels, min_bytes_, grouping_, passing_};
   if ((segments_ && segments_->key == wanted) || segments_task_.valid()) return;
-  segments_task_ = pool_.start([usage = usage_, wanted](TaskControl&) { return make_segment_rows(usage, wanted); });
+  segments_task_ =
+      pool_.start([usage = usage_, wanted](TaskControl&) { return content::make_segment_rows(usage, wanted); });
 }
 
 void MemoryPanel::draw_segments(const PanelContext& context, const Places& places) {
@@ -266,7 +298,7 @@ void MemoryPanel::draw_segment_row(const PanelContext& context, const Rect& row,
   const float step = row.width() / static_cast<float>(std::max<std::size_t>(segments_->key.pixels, 1));
   fill(ui, row, ui.colour(Colour::bg4));
   RectBatch batch(*ui.draw());
-  for (const SegmentStrip& strip : segments_->rows[number]) {
+  for (const content::SegmentStrip& strip : segments_->rows[number]) {
     const float x0 = row.x0 + static_cast<float>(strip.begin) * step;
     const float x1 = std::min(row.x1, row.x0 + static_cast<float>(strip.end) * step);
     batch.add(x0, row.y0, x1 - (x1 - x0 > 3 ? 1.0F : 0.0F), row.y1,
@@ -277,39 +309,41 @@ void MemoryPanel::draw_segment_row(const PanelContext& context, const Rect& row,
 // What lies under the pointer; a click selects it.
 void MemoryPanel::explain_segment(const PanelContext& context, const Rect& row, std::size_t number) {
   Ui& ui = context.ui;
-  const Interaction at = interact(ui, "memory.segment." + std::to_string(number), row);
+  const Interaction at = interact(ui, "memory.segment." + std::to_string(number), row,
+                                  {.keys = FocusStopKind::pointer, .label = "Segment of the pool"});
   if (!at.hovered) return;
   const double share = static_cast<double>((ui.input().mouse.x - row.x0) / std::max(1.0F, row.width()));
-  const SegmentPlace place = place_in_segment(*segments_, number, share);
-  const MemoryUsage& usage = *segments_->usage;
+  const content::SegmentPlace place = content::place_in_segment(*segments_, number, share);
+  const analysis::MemoryUsage& usage = *segments_->usage;
   if (at.clicked && place.allocation) {
     pinned_ns_ = segments_->key.ns;
-    select_event(context.tab, usage.allocations[*place.allocation].event);
+    view::select_event(context.tab, usage.allocations[*place.allocation].event);
     side_part_ = Part::allocation;
   }
-  const auto bytes = [](std::uint64_t value) { return format_bytes(value); };
-  if (!rests_on(ui, "segment " + std::to_string(number) + " " + address_text(place.free_begin))) return;
-  const MemorySegment& segment = segments_->map.segments[number];
+  if (!rests_on(ui, "segment " + std::to_string(number) + " " + content::address_text(place.free_begin))) return;
+  const analysis::MemorySegment& segment = segments_->map.segments[number];
   HoverCard card;
   if (place.allocation) {
-    const Allocation& shown = usage.allocations[*place.allocation];
+    const analysis::Allocation& shown = usage.allocations[*place.allocation];
     const std::string& name = usage.tensors[shown.tensor];
     card.title = name.empty() ? "unnamed" : name;
-    card.title_value = bytes(shown.bytes);
+    card.title_value = format_bytes(shown.bytes);
     card.swatch = ui.theme().slice(palette_slot(usage.group_name(usage.group_of(shown, grouping_), grouping_)));
-    if (shown.requested < shown.bytes) card.rows.push_back({.label = "Requested", .value = bytes(shown.requested)});
-    card.rows.push_back({.label = "Address", .value = address_text(*shown.address)});
+    if (shown.requested < shown.bytes)
+      card.rows.push_back({.label = "Requested", .value = format_bytes(shown.requested)});
+    card.rows.push_back({.label = "Address", .value = content::address_text(*shown.address)});
   } else {
     card.title = "Free";
-    card.title_value = bytes(place.free_end - place.free_begin);
-    card.rows.push_back({.label = "Address", .value = address_text(place.free_begin)});
+    card.title_value = format_bytes(place.free_end - place.free_begin);
+    card.rows.push_back({.label = "Address", .value = content::address_text(place.free_begin)});
   }
-  card.rows.push_back({.label = "Segment", .value = address_text(segment.address) + ", " + bytes(segment.bytes)});
-  card.rows.push_back({.label = "In use", .value = bytes(segment.used)});
+  card.rows.push_back(
+      {.label = "Segment", .value = content::address_text(segment.address) + ", " + format_bytes(segment.bytes)});
+  card.rows.push_back({.label = "In use", .value = format_bytes(segment.used)});
   card.rows.push_back({.label = "Free in it",
-                       .value = bytes(segment.free()) + ", largest " + bytes(segment.largest_free) +
+                       .value = format_bytes(segment.free()) + ", largest " + format_bytes(segment.largest_free) +
                                 ", fragmentation " +
-                                format_share(fragmentation(segment.free(), segment.largest_free))});
+                                format_share(analysis::fragmentation(segment.free(), segment.largest_free))});
   hover_card(ui, card, row, {ui.input().mouse.x - ui.px(2), row.y0, ui.input().mouse.x + ui.px(2), row.y1});
 }
 
@@ -334,12 +368,15 @@ void MemoryPanel::draw_axis(const PanelContext& context, const Plot& plot, const
   Ui& ui = context.ui;
   const Rect& axis = places.axis;
   fill(ui, plot.rect, ui.colour(Colour::bg1));
-  for (const TimeTick& tick : time_ticks(plot.range, static_cast<std::size_t>(plot.rect.width() / ui.px(110)) + 1)) {
-    const float x = std::round(plot.x_of(tick.ns));
+  const TimeView view{static_cast<double>(plot.range.begin_ns), static_cast<double>(plot.range.end_ns),
+                      std::max(1, static_cast<int>(plot.rect.width()))};
+  for (const RulerTick& tick : make_ruler(view, ui.px(110)).ticks) {
+    if (tick.label.empty() || !(tick.x >= 0 && tick.x <= view.width)) continue;
+    const float x = std::round(plot.rect.x0 + to_pixels(tick.x));
     vertical_line(ui, x, axis.y0 + ui.px(12), axis.y1, ui.colour(Colour::line2));
     vertical_line(ui, x, plot.rect.y0, plot.rect.y1, ui.colour(Colour::line1));
-    if (x + ui.px(4) + text_width(ui, TextStyle::mono_small, tick.text) > plot.rect.x1) continue;
-    draw_text(ui, {x + ui.px(4), axis.y0, plot.rect.x1, axis.y1}, tick.text,
+    if (x + ui.px(4) + text_width(ui, TextStyle::mono_small, tick.label) > plot.rect.x1) continue;
+    draw_text(ui, {x + ui.px(4), axis.y0, plot.rect.x1, axis.y1}, tick.label,
               {.style = TextStyle::mono_small, .colour = Colour::text3, .fit = Fit::clip});
   }
   horizontal_line(ui, axis.x0, axis.x1, axis.y1, ui.colour(Colour::line2));
@@ -355,13 +392,12 @@ void MemoryPanel::draw_usage(const PanelContext& context, const Places& places, 
   ui.draw()->PushClipRect({plot.rect.x0, plot.rect.y0}, {plot.rect.x1, plot.rect.y1}, true);
   draw_areas(context, plot);
   ui.draw()->PopClipRect();
-  draw_capacity(context, plot);
-  draw_peak(context, plot);
+  draw_peak(context, plot, draw_capacity(context, plot));
 }
 
 void MemoryPanel::draw_title(const PanelContext& context, Rect title, const Places& places) {
   Ui& ui = context.ui;
-  const PoolUsage& chosen = pool();
+  const analysis::PoolUsage& chosen = pool();
   begin_title(context, places, "Usage", title);
   const std::string exact = (chosen.estimated ? "≈ " : "") +
                             format_count(usage_->used_at(chosen_pool_, cursor(context))) + " B at the cursor";
@@ -379,13 +415,13 @@ void MemoryPanel::draw_title(const PanelContext& context, Rect title, const Plac
     }
   }
   draw_text(ui, title, hint, kHintText);
-  tooltip(ui, interact(ui, "memory.hint", title), title, hint);
+  tooltip(ui, interact(ui, "memory.hint", title, {.keys = FocusStopKind::open}), title, hint);
 }
 
 void MemoryPanel::draw_scale(const PanelContext& context, const Plot& plot, const Rect& labels) const {
   Ui& ui = context.ui;
   const auto count = static_cast<std::size_t>(std::max(1.0F, plot.rect.height() / ui.px(36)));
-  std::vector<std::uint64_t> ticks = byte_ticks(plot.most, count);
+  std::vector<std::uint64_t> ticks = content::byte_ticks(plot.most, count);
   if (plot.is_tight) ticks = {pool().peak_bytes};
   ticks.insert(ticks.begin(), 0);
   for (const std::uint64_t tick : ticks) {
@@ -396,7 +432,7 @@ void MemoryPanel::draw_scale(const PanelContext& context, const Plot& plot, cons
 }
 
 // Upright pieces join the level ones; short pieces of a dashed line are whole.
-void MemoryPanel::draw_line(const PanelContext& context, const Plot& plot, const std::vector<UsageRun>& line,
+void MemoryPanel::draw_line(const PanelContext& context, const Plot& plot, const std::vector<content::UsageRun>& line,
                             Pixel colour, bool dashed) const {
   const Ui& ui = context.ui;
   const float from = plot.x_of(data_->key.range.begin_ns);
@@ -424,7 +460,7 @@ void MemoryPanel::draw_areas(const PanelContext& context, const Plot& plot) cons
   if (!data_ || data_->key.pool != chosen_pool_ || data_->stack.total.empty()) return;
   const float from = plot.x_of(data_->key.range.begin_ns);  // of the data, which may be a frame behind the range
   const float step = (plot.x_of(data_->key.range.end_ns) - from) / static_cast<float>(data_->key.pixels);
-  for (const UsageSeries& series : data_->series) {
+  for (const content::UsageSeries& series : data_->series) {
     const Pixel slice = series.is_other ? ui.colour(Colour::bg4) : ui.theme().slice(series.slot);
     if (!stacked_) {
       draw_line(context, plot, series.line, series.is_other ? ui.colour(Colour::text3) : slice, false);
@@ -432,7 +468,7 @@ void MemoryPanel::draw_areas(const PanelContext& context, const Plot& plot) cons
     }
     const Pixel colour = ui.theme().area(slice);
     RectBatch batch(*ui.draw());
-    for (const UsageRun& run : series.areas) {
+    for (const content::UsageRun& run : series.areas) {
       batch.add(from + step * static_cast<float>(run.begin), plot.y_of(static_cast<double>(run.top)),
                 from + step * static_cast<float>(run.end), plot.y_of(static_cast<double>(run.bottom)), colour);
     }
@@ -447,7 +483,7 @@ void MemoryPanel::draw_area_names(const PanelContext& context, const Plot& plot)
   Ui& ui = context.ui;
   const float from = plot.x_of(data_->key.range.begin_ns);
   const float step = (plot.x_of(data_->key.range.end_ns) - from) / static_cast<float>(data_->key.pixels);
-  for (const UsageSeries& series : data_->series) {
+  for (const content::UsageSeries& series : data_->series) {
     if (!series.label) continue;
     const Rect place{
         from + step * static_cast<float>(series.label->begin), plot.y_of(static_cast<double>(series.label->top)),
@@ -474,13 +510,13 @@ void MemoryPanel::explain_usage(const PanelContext& context, const Plot& plot) {
   const std::size_t pixel =
       std::min(static_cast<std::size_t>(share * static_cast<double>(data_->key.pixels)), data_->key.pixels - 1);
   const double above = static_cast<double>((plot.rect.y1 - at.y) / plot.rect.height()) * static_cast<double>(plot.most);
-  const auto series = series_at(data_->stack, pixel, static_cast<std::uint64_t>(std::max(0.0, above)));
+  const auto series = content::series_at(data_->stack, pixel, static_cast<std::uint64_t>(std::max(0.0, above)));
   if (!stacked_ || !series) return;
   if (!rests_on(ui, "area " + data_->series[*series].name)) return;
   const std::uint64_t bytes = data_->stack.values[*series][pixel];
   const std::uint64_t total = data_->stack.total[pixel];
   HoverCard card;
-  const UsageSeries& shown = data_->series[*series];
+  const content::UsageSeries& shown = data_->series[*series];
   card.title = shown.name.empty() ? "unnamed" : shown.name;
   card.title_value = bytes_text(bytes);
   card.swatch = shown.is_other ? ui.colour(Colour::bg4) : ui.theme().slice(shown.slot);
@@ -491,12 +527,12 @@ void MemoryPanel::explain_usage(const PanelContext& context, const Plot& plot) {
   hover_card(ui, card, {at.x - ui.px(8), plot.rect.y0, at.x + ui.px(8), plot.rect.y1});
 }
 
-void MemoryPanel::draw_capacity(const PanelContext& context, const Plot& plot) const {
+Rect MemoryPanel::draw_capacity(const PanelContext& context, const Plot& plot) const {
   const std::optional<std::uint64_t> capacity = pool().capacity_bytes;
-  if (!capacity) return;
+  if (!capacity) return {};
   Ui& ui = context.ui;
   const bool above = *capacity > plot.most;
-  if (above && plot.is_tight) return;
+  if (above && plot.is_tight) return {};
   std::string text = "Capacity " + format_bytes(*capacity);
   if (above) text += ", above this scale";
   const float y = above ? plot.rect.y0 + ui.px(7) : std::round(plot.y_of(static_cast<double>(*capacity))) + 0.5F;
@@ -504,13 +540,14 @@ void MemoryPanel::draw_capacity(const PanelContext& context, const Plot& plot) c
   const float end = begin + text_width(ui, TextStyle::small, text) + ui.px(8);
   if (!above) dashed_line(ui, ui.draw(), {plot.rect.x0, y}, {begin, y}, ui.colour(Colour::text3), 6, 3);
   if (!above) dashed_line(ui, ui.draw(), {end, y}, {plot.rect.x1, y}, ui.colour(Colour::text3), 6, 3);
-  draw_text(ui, {begin + ui.px(4), y - ui.px(8), end, y + ui.px(8)}, text,
-            {.style = TextStyle::small, .colour = Colour::text2, .fit = Fit::clip});
+  const Rect place{begin + ui.px(4), y - ui.px(8), end, y + ui.px(8)};
+  draw_text(ui, place, text, {.style = TextStyle::small, .colour = Colour::text2, .fit = Fit::clip});
+  return place;
 }
 
-void MemoryPanel::draw_peak(const PanelContext& context, const Plot& plot) {
+void MemoryPanel::draw_peak(const PanelContext& context, const Plot& plot, const Rect& capacity) {
   Ui& ui = context.ui;
-  const PoolUsage& chosen = pool();
+  const analysis::PoolUsage& chosen = pool();
   if (chosen.peak_bytes == 0) return;
   const float y = std::round(plot.y_of(static_cast<double>(chosen.peak_bytes))) + 0.5F;
   dashed_line(ui, ui.draw(), {plot.rect.x0, y}, {plot.rect.x1, y}, ui.colour(Colour::text2), 3, 2);
@@ -550,9 +587,10 @@ void MemoryPanel::draw_peak(const PanelContext& context, const Plot& plot) {
   const float room = covers ? plot.rect.x1 : chip.x0;
   const bool left = right_x + when_width > room;
   const float when_x = left ? std::min(x - half, chip.x0) - ui.px(4) - when_width : right_x;
-  if (when_x < plot.rect.x0) return;
-  draw_text(ui, {when_x, y - ui.px(16), when_x + when_width, y - ui.px(1)}, when,
-            {.style = TextStyle::mono_small, .colour = Colour::text2, .fit = Fit::clip});
+  const Rect place{when_x, y - ui.px(16), when_x + when_width, y - ui.px(1)};
+  const bool told = cursor(context) == chosen.peak_ns;  // above, where the cursor's time stands
+  if (when_x < plot.rect.x0 || told || place.overlaps(capacity)) return;
+  draw_text(ui, place, when, {.style = TextStyle::mono_small, .colour = Colour::text2, .fit = Fit::clip});
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

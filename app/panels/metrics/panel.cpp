@@ -2,7 +2,7 @@
 #include "app/content/figure_text.h"
 #include "core/analysis/figures/terminology.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -16,17 +16,17 @@ class MetricsPanel final : public Panel {
 
  private:
   void draw_head(const PanelContext& context, Rect head, bool stale);
-  void refresh_rows(const Ui& ui, std::shared_ptr<const SessionFigures> figures);
+  void refresh_rows(const Ui& ui, std::shared_ptr<const session::SessionFigures> figures);
   void draw_table(const PanelContext& context, const Rect& area, bool stale);
   // Whether the figure stays what it was without the filter's tracks and terms.
-  [[nodiscard]] bool not_filtered(const SessionMetric& metric) const;
-  void explain(const PanelContext& context, const FigureRow& row, const Rect& at) const;
+  [[nodiscard]] bool not_filtered(const analysis::SessionMetric& metric) const;
+  void explain(const PanelContext& context, const content::FigureRow& row, const Rect& at) const;
 
   PanelScope scope_ = Scope::session;
   std::string filter_;
   TableState table_;
-  std::shared_ptr<const SessionFigures> figures_;  // that the rows are of
-  std::vector<FigureRow> rows_;
+  std::shared_ptr<const session::SessionFigures> figures_;  // that the rows are of
+  std::vector<content::FigureRow> rows_;
   std::string rows_filter_;
   int rows_sorted_by_ = -1;
   bool rows_descending_ = true;
@@ -35,10 +35,10 @@ class MetricsPanel final : public Panel {
 
 constexpr int kStated = 2, kComputed = 3, kDifference = 4, kMeaning = 5;  // columns of the table
 
-FigureOrder order_of(int column) {
-  if (column == 1) return FigureOrder::by_name;
-  if (column == kStated || column == kComputed) return FigureOrder::by_value;
-  return column == kDifference ? FigureOrder::by_difference : FigureOrder::as_given;
+content::FigureOrder order_of(int column) {
+  if (column == 1) return content::FigureOrder::by_name;
+  if (column == kStated || column == kComputed) return content::FigureOrder::by_value;
+  return column == kDifference ? content::FigureOrder::by_difference : content::FigureOrder::as_given;
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ void MetricsPanel::draw(const PanelContext& context, const Rect& area) {
   const bool stale = figures && figures->filter != wanted;
   Rect rest = area;
   draw_head(context, padded(ui, rest.cut_top(ui.px(36))), stale);
-  if (const std::string& wrong = context.analysis().mask_error(MaskUse::filter); !wrong.empty())
+  if (const std::string& wrong = context.analysis().mask_error(session::MaskUse::filter); !wrong.empty())
     return empty_sentence(ui, "metrics.wrong", rest, icon::kFilter, wrong);
   if (!figures) return empty_sentence(ui, "metrics.loading", rest, icon::kClock, "Adding up the figures ...");
   refresh_rows(ui, figures);
@@ -82,7 +82,7 @@ void MetricsPanel::draw_head(const PanelContext& context, Rect head, bool stale)
   heading(ui, head, "Metrics", hint);
 }
 
-void MetricsPanel::refresh_rows(const Ui& ui, std::shared_ptr<const SessionFigures> figures) {
+void MetricsPanel::refresh_rows(const Ui& ui, std::shared_ptr<const session::SessionFigures> figures) {
   if (figures == figures_ && filter_ == rows_filter_ && table_.sort_column == rows_sorted_by_ &&
       table_.descending == rows_descending_) {
     return;
@@ -91,9 +91,9 @@ void MetricsPanel::refresh_rows(const Ui& ui, std::shared_ptr<const SessionFigur
   rows_filter_ = filter_;
   rows_sorted_by_ = table_.sort_column;
   rows_descending_ = table_.descending;
-  rows_ = figure_rows(figures_->metrics, filter_, order_of(table_.sort_column), table_.descending);
+  rows_ = content::figure_rows(figures_->metrics, filter_, order_of(table_.sort_column), table_.descending);
   names_width_ = 0;
-  for (const FigureRow& row : rows_) {
+  for (const content::FigureRow& row : rows_) {
     const float title = text_width(ui, TextStyle::body, row.title),
                 name = text_width(ui, TextStyle::body, row.metric->name);
     constexpr float kMostNames = 440;  // further ones are cut: numbers stand beside their names
@@ -102,7 +102,7 @@ void MetricsPanel::refresh_rows(const Ui& ui, std::shared_ptr<const SessionFigur
   }
 }
 
-bool MetricsPanel::not_filtered(const SessionMetric& metric) const {
+bool MetricsPanel::not_filtered(const analysis::SessionMetric& metric) const {
   return figures_->filter.needs_mask() && metric.unfiltered;
 }
 
@@ -127,12 +127,12 @@ void MetricsPanel::draw_table(const PanelContext& context, const Rect& area, boo
        {.title = "Meaning", .sortable = false}}};
   const std::span columns = std::span(all).first(explained ? 6 : 5);
   const auto content = [&](std::size_t index, std::size_t column) -> TableCell {
-    const FigureRow& row = rows_[index];
-    const bool flagged = row.mark == FigureMark::flagged;
+    const content::FigureRow& row = rows_[index];
+    const bool flagged = row.mark == content::FigureMark::flagged;
     switch (column) {
       case 0: {
-        const bool repeated =
-            order_of(table_.sort_column) == FigureOrder::as_given && index > 0 && rows_[index - 1].group == row.group;
+        const bool repeated = order_of(table_.sort_column) == content::FigureOrder::as_given && index > 0 &&
+                              rows_[index - 1].group == row.group;
         return {.text = repeated ? "" : row.group, .colour = Colour::text2, .style = TextStyle::small_strong};
       }
       case 1:
@@ -142,7 +142,7 @@ void MetricsPanel::draw_table(const PanelContext& context, const Rect& area, boo
                 .exact = row.metric->name,
                 .data = row.metric->name};
       case kMeaning: {
-        const FigureTerm* term = find_term(row.metric->name);
+        const analysis::FigureTerm* term = analysis::find_term(row.metric->name);
         return {
             .text = term != nullptr ? std::string(term->text) : "", .colour = Colour::text3, .style = TextStyle::small};
       }
@@ -163,7 +163,7 @@ void MetricsPanel::draw_table(const PanelContext& context, const Rect& area, boo
   const TableResult result = table(ui, "metrics.table", area, columns, rows_.size(), content, table_, {.menu = menu});
   if (result.menu_choice) context.look_up(rows_[result.menu_row].metric->name);
   if (result.double_clicked) {
-    const FigureRow& row = rows_[*result.double_clicked];
+    const content::FigureRow& row = rows_[*result.double_clicked];
     context.copy(row.metric->name + "\t" + row.shown, "the metric");
   }
   if (!result.hovered || *result.hovered >= rows_.size()) return;
@@ -172,25 +172,25 @@ void MetricsPanel::draw_table(const PanelContext& context, const Rect& area, boo
   if (at != nullptr && ui.hovered_for(name) >= kHoverCardDelay) explain(context, rows_[*result.hovered], *at);
 }
 
-void MetricsPanel::explain(const PanelContext& context, const FigureRow& row, const Rect& at) const {
-  const SessionMetric& metric = *row.metric;
+void MetricsPanel::explain(const PanelContext& context, const content::FigureRow& row, const Rect& at) const {
+  const analysis::SessionMetric& metric = *row.metric;
   HoverCard card;
   card.title = row.title;
   card.title_value = metric.device;
   card.rows.push_back({"Name", metric.name});
-  if (metric.vendor) card.rows.push_back({"The file states", exact_figure(*metric.vendor, metric.unit)});
+  if (metric.vendor) card.rows.push_back({"The file states", format_exact(*metric.vendor, metric.unit)});
   if (!metric.vendor_text.empty()) card.rows.push_back({"The file states", metric.vendor_text});
-  if (metric.value) card.rows.push_back({"We compute", exact_figure(*metric.value, metric.unit)});
+  if (metric.value) card.rows.push_back({"We compute", format_exact(*metric.value, metric.unit)});
   if (!row.difference.empty()) {
-    const bool flagged = row.mark == FigureMark::flagged;
+    const bool flagged = row.mark == content::FigureMark::flagged;
     card.rows.push_back({"Difference", row.difference, flagged ? Colour::warning : Colour::text1});
   }
-  if (const FigureTerm* term = find_term(metric.name)) card.footer = term->text;
+  if (const analysis::FigureTerm* term = analysis::find_term(metric.name)) card.footer = term->text;
   if (!metric.how.empty()) card.footer += "\nComputed: " + metric.how;
   if (not_filtered(metric)) {
     card.footer += "\nNot filtered: it is not made of events, so it is of all of the session or of its range.";
   }
-  if (metric.value && metric.margin > kExactMargin) {
+  if (metric.value && metric.margin > analysis::kExactMargin) {
     card.footer += metric.exact ? "\nTimes are whole ns: each may lack a part of one."
                                 : "\nThe events do not hold all that the file's figure counts.";
   }
@@ -199,4 +199,4 @@ void MetricsPanel::explain(const PanelContext& context, const FigureRow& row, co
 
 std::unique_ptr<Panel> make_metrics_panel(const PanelParts&) { return std::make_unique<MetricsPanel>(); }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

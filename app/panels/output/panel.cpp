@@ -3,7 +3,7 @@
 #include "app/content/capture/output_lines.h"
 #include "app/panels/panel.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -25,7 +25,7 @@ class OutputPanel final : public Panel {
   void scroll(Ui& ui, const Rect& area, double visible);
   void draw_bar(Ui& ui, const Rect& bar, double visible);
 
-  OutputLines lines_;
+  content::OutputLines lines_;
   std::string filter_;
   double top_ = 0;  // the first line in sight; counted in lines, so that a million are scrolled to the pixel
   bool follows_ = true;
@@ -137,12 +137,15 @@ void OutputPanel::draw_lines(const PanelContext& context, const Rect& area) {
     draw_line(context, {content.x0, y, content.x1, y + row_height}, i);
   }
   list->PopClipRect();
+  if (copies_all_of(ui, "output.lines"))
+    context.copy(lines_.text(kMostCopied), format_count(lines_.shown_count()) + " lines");
 }
 
 void OutputPanel::draw_line(const PanelContext& context, const Rect& row, std::size_t index) {
   Ui& ui = context.ui;
-  const OutputLine& line = lines_.shown(index);
-  const Interaction response = interact(ui, "output.line." + std::to_string(index), row);
+  const content::OutputLine& line = lines_.shown(index);
+  const Interaction response =
+      interact(ui, "output.line." + std::to_string(index), row, {.group = "output.lines", .label = line.text});
   const bool selected = context.tab.selected == line.id;
   if (selected || response.hovered) fill(ui, row, ui.colour(selected ? Colour::accent_bg : Colour::bg3));
   if (selected) fill(ui, {row.x0, row.y0, row.x0 + ui.px(size::kAccentLine), row.y1}, ui.colour(Colour::accent));
@@ -159,7 +162,7 @@ void OutputPanel::draw_line(const PanelContext& context, const Rect& row, std::s
   draw_text(ui, inside, line.text,
             {.style = TextStyle::mono, .colour = line.err ? Colour::warning : Colour::text1, .fit = Fit::ellipsis});
   if (!response.clicked) return;
-  select_event(context.tab, line.id);
+  view::select_event(context.tab, line.id);
   context.actions.reveal(line.id);
 }
 
@@ -187,7 +190,9 @@ void OutputPanel::draw_bar(Ui& ui, const Rect& bar, double visible) {
   const float length = std::max(ui.px(kLeastThumb), bar.height() * static_cast<float>(visible / count));
   const double travel = std::max(1.0F, bar.height() - length);
   const double most = count - visible;
-  const Interaction response = interact(ui, "output.bar", bar, {.no_focus = true});
+  const Interaction response =
+      interact(ui, "output.bar", bar,
+               {.no_focus = true, .keys = FocusStopKind::open, .label = "Scroll bar"});  // Page keys on the lines
   if (response.held) {
     const double wanted = static_cast<double>(ui.input().mouse.y - bar.y0) - static_cast<double>(length) / 2;
     top_ = std::clamp(wanted / travel, 0.0, 1.0) * most;
@@ -200,4 +205,4 @@ void OutputPanel::draw_bar(Ui& ui, const Rect& bar, double visible) {
 
 std::unique_ptr<Panel> make_output_panel(const PanelParts& parts) { return std::make_unique<OutputPanel>(parts.pool); }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -1,6 +1,8 @@
 #include "app/panels/quality/panel.h"
 
-namespace accelscope::app {
+#include <fmt/format.h>
+
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -62,7 +64,7 @@ std::string quality_text(const QualitySummary& summary) {
   return "Data complete";
 }
 
-std::string QualityPanel::badge(const SessionTab& tab) const {
+std::string QualityPanel::badge(const session::SessionTab& tab) const {
   const QualitySummary summary = summarise_quality(*tab.snapshot);
   return summary.complete() ? "" : std::to_string(summary.errors + summary.warnings);
 }
@@ -74,12 +76,15 @@ void QualityPanel::draw(const PanelContext& context, const Rect& area) {
   std::ranges::stable_sort(entries,
                            [](const QualityEntry* a, const QualityEntry* b) { return a->severity > b->severity; });
   sort_entries(entries, table_);
+  const std::string_view program = context.tab.snapshot->meta_value(kWrittenByFact);
+  const std::string written_by = program.empty() ? "" : fmt::format("; the session was written by {}", program);
   if (entries.empty())
-    return empty_sentence(ui, "quality.empty", area, icon::kCheckCircle,
-                          "Nothing was lost, skipped or estimated: the data is complete as it was delivered.");
+    return empty_sentence(
+        ui, "quality.empty", area, icon::kCheckCircle,
+        "Nothing was lost, skipped or estimated: the data is complete as it was delivered" + written_by + ".");
   Rect rest = area;
   heading(ui, padded(ui, rest.cut_top(ui.px(28))), "What the data lacks",
-          "every entry says what was found and what to try");
+          "every entry says what was found and what to try" + written_by);
   const std::array<TableColumn, 4> columns = {{{.title = "Severity", .width = 96},
                                                {.title = "Kind", .width = 210},
                                                {.title = "Count", .width = 90, .align = Align::right},
@@ -115,4 +120,4 @@ void QualityPanel::draw(const PanelContext& context, const Rect& area) {
 
 std::unique_ptr<Panel> make_quality_panel(const PanelParts&) { return std::make_unique<QualityPanel>(); }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

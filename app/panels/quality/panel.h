@@ -4,7 +4,7 @@
 
 #include "app/panels/panel.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 struct QualitySummary {
   std::uint64_t errors = 0, warnings = 0, notes = 0;  // entries of each severity
@@ -16,10 +16,10 @@ struct QualitySummary {
 class QualityPanel final : public Panel {
  public:
   void draw(const PanelContext& context, const render::Rect& area) override;
-  [[nodiscard]] std::string badge(const SessionTab& tab) const override;  // how many warnings and errors
+  [[nodiscard]] std::string badge(const session::SessionTab& tab) const override;  // how many warnings and errors
 
  private:
   render::TableState table_;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

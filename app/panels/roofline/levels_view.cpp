@@ -5,12 +5,12 @@
 #include <cmath>
 
 #include "app/panels/roofline/panel.h"
+#include "core/base/format.h"
 #include "core/base/text.h"
-#include "core/model/unit.h"
 #include "imgui.h"
 #include "render/widgets/widgets.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -20,7 +20,7 @@ constexpr float kBoxHeight = 112, kRowGap = 76, kLeastGap = 72, kMostGap = 92, k
 constexpr float kThinnest = 2, kThickest = 12;  // units of an arrow
 constexpr std::string_view kUnknown = "–";
 
-[[nodiscard]] std::string rate_text(const std::optional<double>& value, std::string_view unit) {
+[[nodiscard]] std::string rate_text(const std::optional<double>& value, Unit unit) {
   return value ? format_value(*value, unit) : std::string(kUnknown);
 }
 [[nodiscard]] std::string share_text(const std::optional<double>& share) {
@@ -30,38 +30,41 @@ constexpr std::string_view kUnknown = "–";
 }
 
 // Whether a box lies on the way of the path: at one of its ends, or between them.
-[[nodiscard]] bool is_on(const LevelPath& path, const LevelBox& box) {
-  return path.from == box.name || path.to == box.name || (path.by_transfers && box.kind == MemoryBox::Kind::mover);
+[[nodiscard]] bool is_on(const analysis::LevelPath& path, const analysis::LevelBox& box) {
+  return path.from == box.name || path.to == box.name ||
+         (path.by_transfers && box.kind == analysis::MemoryBox::Kind::mover);
 }
 
-[[nodiscard]] const LevelBox* box_named(const DeviceLevels& levels, std::string_view name) {
-  const auto found = std::ranges::find_if(levels.boxes, [&](const LevelBox& box) { return box.name == name; });
-  return found == levels.boxes.end() ? nullptr : &*found;
-}
-
-[[nodiscard]] const LevelBox* mover_of(const DeviceLevels& levels) {
+[[nodiscard]] const analysis::LevelBox* box_named(const analysis::DeviceLevels& levels, std::string_view name) {
   const auto found =
-      std::ranges::find_if(levels.boxes, [](const LevelBox& box) { return box.kind == MemoryBox::Kind::mover; });
+      std::ranges::find_if(levels.boxes, [&](const analysis::LevelBox& box) { return box.name == name; });
   return found == levels.boxes.end() ? nullptr : &*found;
 }
 
-[[nodiscard]] bool has_opposite(const DeviceLevels& levels, const LevelPath& path) {
-  return std::ranges::any_of(levels.paths,
-                             [&](const LevelPath& other) { return other.from == path.to && other.to == path.from; });
+[[nodiscard]] const analysis::LevelBox* mover_of(const analysis::DeviceLevels& levels) {
+  const auto found = std::ranges::find_if(
+      levels.boxes, [](const analysis::LevelBox& box) { return box.kind == analysis::MemoryBox::Kind::mover; });
+  return found == levels.boxes.end() ? nullptr : &*found;
 }
 
-[[nodiscard]] bool box_limits(const DeviceLevels& levels, const LevelBox& box) {
+[[nodiscard]] bool has_opposite(const analysis::DeviceLevels& levels, const analysis::LevelPath& path) {
+  return std::ranges::any_of(
+      levels.paths, [&](const analysis::LevelPath& other) { return other.from == path.to && other.to == path.from; });
+}
+
+[[nodiscard]] bool box_limits(const analysis::DeviceLevels& levels, const analysis::LevelBox& box) {
   if (levels.compute_limits && box.is_matrix) return true;
-  return std::ranges::any_of(levels.paths, [&](const LevelPath& path) { return path.limiting && is_on(path, box); });
+  return std::ranges::any_of(levels.paths,
+                             [&](const analysis::LevelPath& path) { return path.limiting && is_on(path, box); });
 }
 
-[[nodiscard]] int row_count(const DeviceLevels& levels) {
+[[nodiscard]] int row_count(const analysis::DeviceLevels& levels) {
   int rows = 1;
-  for (const LevelBox& box : levels.boxes) rows = std::max(rows, box.row + 1);
+  for (const analysis::LevelBox& box : levels.boxes) rows = std::max(rows, box.row + 1);
   return rows;
 }
 
-[[nodiscard]] float diagram_units(const DeviceLevels& levels) {
+[[nodiscard]] float diagram_units(const analysis::DeviceLevels& levels) {
   const auto rows = static_cast<float>(row_count(levels));
   return rows * kBoxHeight + (rows - 1) * kRowGap + 24;  // the tab of the reason hangs below its box
 }
@@ -71,17 +74,17 @@ struct BoxLine {
   std::string short_label = {};
 };
 
-[[nodiscard]] std::vector<BoxLine> lines_of(const DeviceLevels& levels, const LevelBox& box) {
+[[nodiscard]] std::vector<BoxLine> lines_of(const analysis::DeviceLevels& levels, const analysis::LevelBox& box) {
   const auto share_of_active = [&](std::int64_t ns) {
     return levels.active_ns > 0 ? format_share(static_cast<double>(ns) / static_cast<double>(levels.active_ns))
                                 : std::string(kUnknown);
   };
   std::vector<BoxLine> lines;
-  if (box.kind == MemoryBox::Kind::memory) {
+  if (box.kind == analysis::MemoryBox::Kind::memory) {
     lines.push_back({"read", box.read_bytes > 0 ? format_bytes(box.read_bytes) : "0 B"});
     lines.push_back({"written", box.written_bytes > 0 ? format_bytes(box.written_bytes) : "0 B", "write"});
-    if (box.can_have_peak) lines.push_back({"peak", rate_text(box.peak_value, kBytesPerSecond)});
-  } else if (box.kind == MemoryBox::Kind::mover) {
+    if (box.can_have_peak) lines.push_back({"peak", rate_text(box.peak_value, analysis::kBytesPerSecond)});
+  } else if (box.kind == analysis::MemoryBox::Kind::mover) {
     lines.push_back({"busy", box.count > 0 ? share_of_active(box.busy_ns) : std::string(kUnknown)});
     lines.push_back(
         {levels.transfers.word.empty() ? "transfers" : levels.transfers.word, format_count(box.count), "count"});
@@ -92,21 +95,17 @@ struct BoxLine {
     lines.push_back({"busy", box.count > 0 ? share_of_active(box.busy_ns) : std::string(kUnknown)});
     lines.push_back({"events", format_count(box.count)});
     if (levels.flops > 0 && levels.active_ns > 0 && box.is_matrix)
-      lines.push_back({"achieved",
-                       format_value(levels.flops / static_cast<double>(levels.active_ns) * 1e9, kFlopsPerSecond),
-                       "rate"});
+      lines.push_back(
+          {"achieved",
+           format_value(levels.flops / static_cast<double>(levels.active_ns) * 1e9, analysis::kFlopsPerSecond),
+           "rate"});
   }
   return lines;
 }
 
-[[nodiscard]] std::string upper_first(std::string text) {
-  text.replace(0, 1, upper_case(text.substr(0, 1)));
-  return text;
-}
-
 // What the bar at a box's foot shows.
-[[nodiscard]] std::optional<double> filled_share(const DeviceLevels& levels, const LevelBox& box) {
-  if (box.kind != MemoryBox::Kind::memory) {
+[[nodiscard]] std::optional<double> filled_share(const analysis::DeviceLevels& levels, const analysis::LevelBox& box) {
+  if (box.kind != analysis::MemoryBox::Kind::memory) {
     if (levels.active_ns <= 0 || box.count == 0) return std::nullopt;
     return static_cast<double>(box.busy_ns) / static_cast<double>(levels.active_ns);
   }
@@ -114,21 +113,22 @@ struct BoxLine {
   return (box.read_bytes + box.written_bytes) / static_cast<double>(levels.active_ns) * 1e9 / *box.peak_value;
 }
 
-[[nodiscard]] std::string corner_text(const DeviceLevels& levels, const LevelBox& box) {
+[[nodiscard]] std::string corner_text(const analysis::DeviceLevels& levels, const analysis::LevelBox& box) {
   if (box.capacity_bytes) return format_bytes(*box.capacity_bytes);
-  if (box.kind == MemoryBox::Kind::mover) return box.peak_value ? format_value(*box.peak_value, kBytesPerSecond) : "";
-  const Peak* compute = levels.peaks.best_compute();
-  return box.is_matrix && compute != nullptr ? format_value(*compute->value, kFlopsPerSecond) : "";
+  if (box.kind == analysis::MemoryBox::Kind::mover)
+    return box.peak_value ? format_value(*box.peak_value, analysis::kBytesPerSecond) : "";
+  const analysis::Peak* compute = levels.peaks.best_compute();
+  return box.is_matrix && compute != nullptr ? format_value(*compute->value, analysis::kFlopsPerSecond) : "";
 }
 
 }  // namespace
 
-float LevelsView::least_height(const Ui& ui, const DeviceLevels& levels) {
+float LevelsView::least_height(const Ui& ui, const analysis::DeviceLevels& levels) {
   return ui.px(diagram_units(levels) + 8 + size::kTableHead +
                size::kTableRow * static_cast<float>(levels.paths.size() + 1) + 12);
 }
 
-Rect LevelsView::rect_of(const Ui& ui, const Rect& area, const LevelBox& box) const {
+Rect LevelsView::rect_of(const Ui& ui, const Rect& area, const analysis::LevelBox& box) const {
   constexpr float kColumns = 3;
   const float least = ui.px(kLeastGap), most = ui.px(kMostGap);
   const float gap = std::round(std::clamp(area.width() * 0.12F, least, most));
@@ -140,7 +140,7 @@ Rect LevelsView::rect_of(const Ui& ui, const Rect& area, const LevelBox& box) co
   return {x, y, x + width, y + ui.px(kBoxHeight)};
 }
 
-void LevelsView::draw(const PanelContext& context, const Rect& area, const DeviceLevels& levels, bool faded) {
+void LevelsView::draw(const PanelContext& context, const Rect& area, const analysis::DeviceLevels& levels, bool faded) {
   Rect rest = area;
   const Rect diagram = rest.cut_top(context.ui.px(diagram_units(levels)));
   draw_arrows(context, diagram, levels, faded);
@@ -150,17 +150,17 @@ void LevelsView::draw(const PanelContext& context, const Rect& area, const Devic
   draw_table(context, rest, levels, faded);
 }
 
-void LevelsView::draw_boxes(const PanelContext& context, const Rect& area, const DeviceLevels& levels,
+void LevelsView::draw_boxes(const PanelContext& context, const Rect& area, const analysis::DeviceLevels& levels,
                             bool faded) const {
-  for (const LevelBox& box : levels.boxes) {
+  for (const analysis::LevelBox& box : levels.boxes) {
     const Rect rect = rect_of(context.ui, area, box);
     context.ui.register_widget("roofline.box." + box.name, rect);
     draw_box(context, rect, levels, box, faded);
   }
 }
 
-void LevelsView::draw_box(const PanelContext& context, const Rect& rect, const DeviceLevels& levels,
-                          const LevelBox& box, bool faded) const {
+void LevelsView::draw_box(const PanelContext& context, const Rect& rect, const analysis::DeviceLevels& levels,
+                          const analysis::LevelBox& box, bool faded) const {
   Ui& ui = context.ui;
   const bool limits = box_limits(levels, box);
   fill(ui, rect, ui.colour(Colour::bg1), size::kControlRadius);
@@ -197,19 +197,21 @@ void LevelsView::draw_box(const PanelContext& context, const Rect& rect, const D
     fill(ui, filled, ui.colour(limits && !faded ? Colour::warning_line : Colour::text3), 1);
   }
   const std::string card = "roofline.box." + box.name;
-  const Interaction response = interact(ui, card, rect, {.below_others = true});
+  const Interaction response =
+      interact(ui, card, rect,
+               {.below_others = true, .keys = FocusStopKind::open, .group = "roofline.boxes", .label = box.name});
   if (response.hovered) tooltip(ui, response, rect, said);
 }
 
-void LevelsView::draw_arrows(const PanelContext& context, const Rect& area, const DeviceLevels& levels,
+void LevelsView::draw_arrows(const PanelContext& context, const Rect& area, const analysis::DeviceLevels& levels,
                              bool faded) const {
   Ui& ui = context.ui;
   double most = 0;
-  for (const LevelPath& path : levels.paths) most = std::max(most, path.bandwidth.value_or(0));
-  const LevelBox* mover = mover_of(levels);
-  for (const LevelPath& path : levels.paths) {
-    const LevelBox* from = box_named(levels, path.from);
-    const LevelBox* to = box_named(levels, path.to);
+  for (const analysis::LevelPath& path : levels.paths) most = std::max(most, path.bandwidth.value_or(0));
+  const analysis::LevelBox* mover = mover_of(levels);
+  for (const analysis::LevelPath& path : levels.paths) {
+    const analysis::LevelBox* from = box_named(levels, path.from);
+    const analysis::LevelBox* to = box_named(levels, path.to);
     if (from == nullptr || to == nullptr || from == to) continue;
     const Rect a = rect_of(ui, area, *from), b = rect_of(ui, area, *to);
     const bool opposite = has_opposite(levels, path);
@@ -264,7 +266,7 @@ void LevelsView::draw_arrows(const PanelContext& context, const Rect& area, cons
 void LevelsView::draw_arrow(const PanelContext& context, const Arrow& arrow, double most, bool limits,
                             bool faded) const {
   Ui& ui = context.ui;
-  const LevelPath& path = *arrow.path;
+  const analysis::LevelPath& path = *arrow.path;
   const double part = most > 0 ? path.bandwidth.value_or(0) / most : 0;
   const float width = ui.px(kThinnest + (kThickest - kThinnest) * static_cast<float>(part));
   const float head = width / 2 + ui.px(4);  // half of the head's breadth, and its length
@@ -287,7 +289,7 @@ void LevelsView::draw_arrow(const PanelContext& context, const Arrow& arrow, dou
   }
   const Colour words = limits && !faded ? Colour::warning : faded ? Colour::text3 : Colour::text1;
   const bool is_flat = points.size() == 2 && points[0].y == points[1].y;
-  const std::string rate = rate_text(path.bandwidth, kBytesPerSecond);
+  const std::string rate = rate_text(path.bandwidth, analysis::kBytesPerSecond);
   const std::string share = path.share ? share_text(path.share) : std::string();
   if (is_flat) {
     const float half = width / 2 + ui.px(3);
@@ -317,17 +319,18 @@ void LevelsView::draw_arrow(const PanelContext& context, const Arrow& arrow, dou
   }
 }
 
-void LevelsView::draw_reason(const PanelContext& context, const Rect& area, const DeviceLevels& levels) const {
+void LevelsView::draw_reason(const PanelContext& context, const Rect& area,
+                             const analysis::DeviceLevels& levels) const {
   Ui& ui = context.ui;
-  const LevelBox* at = nullptr;
-  for (const LevelBox& box : levels.boxes) {
+  const analysis::LevelBox* at = nullptr;
+  for (const analysis::LevelBox& box : levels.boxes) {
     if (!box_limits(levels, box)) continue;
-    if (at == nullptr || box.kind == MemoryBox::Kind::mover) at = &box;
+    if (at == nullptr || box.kind == analysis::MemoryBox::Kind::mover) at = &box;
   }
   if (at == nullptr) {  // nothing limits: said, but no sign
     const std::string text = levels.note.empty() ? levels.reason : levels.note;
     const Rect row = {area.x0, area.y1 - ui.px(20), area.x1, area.y1};
-    draw_text(ui, row, text.empty() ? text : upper_first(text), kHintText);
+    draw_text(ui, row, text.empty() ? text : capitalised(text), kHintText);
     return;
   }
   if (levels.reason.empty()) return;
@@ -344,7 +347,8 @@ void LevelsView::draw_reason(const PanelContext& context, const Rect& area, cons
   draw_text(ui, row, text, {.style = TextStyle::small_strong, .pixel = ui.colour(Colour::ink)});
 }
 
-void LevelsView::draw_table(const PanelContext& context, const Rect& area, const DeviceLevels& levels, bool faded) {
+void LevelsView::draw_table(const PanelContext& context, const Rect& area, const analysis::DeviceLevels& levels,
+                            bool faded) {
   Ui& ui = context.ui;
   const bool narrow = area.width() < ui.px(680);
   enum Part : std::size_t { path_name, bytes, achieved, peak, share, ideal };
@@ -383,19 +387,19 @@ void LevelsView::draw_table(const PanelContext& context, const Rect& area, const
     std::string name;
     std::optional<double> bytes, rate, peak, share, ideal;
     bool limits = false;
-    std::string_view unit;
+    Unit unit;
   };
   std::vector<Row> rows;
-  for (const LevelPath& path : levels.paths)
+  for (const analysis::LevelPath& path : levels.paths)
     rows.push_back({fmt::format("{} to {}", path.from, path.to), path.bytes, path.bandwidth, path.peak_value,
-                    path.share, path.ideal_ns, path.limiting, kBytesPerSecond});
+                    path.share, path.ideal_ns, path.limiting, analysis::kBytesPerSecond});
   if (levels.flops > 0 && levels.active_ns > 0) {
-    const Peak* compute = levels.peaks.best_compute();
+    const analysis::Peak* compute = levels.peaks.best_compute();
     const std::optional<double> most = compute == nullptr ? std::nullopt : compute->value;
     rows.push_back({compute == nullptr ? "Compute" : compute->title, std::nullopt,
                     levels.flops / static_cast<double>(levels.active_ns) * 1e9, most, levels.compute_share,
                     most ? std::optional(levels.flops / *most * 1e9) : std::nullopt, levels.compute_limits,
-                    kFlopsPerSecond});
+                    analysis::kFlopsPerSecond});
   }
   const auto content = [&](std::size_t index, std::size_t column) -> TableCell {
     const Row& row = rows[index];
@@ -427,4 +431,4 @@ void LevelsView::draw_table(const PanelContext& context, const Rect& area, const
   (void)table(ui, "roofline.paths", area, columns, rows.size(), content, table_);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

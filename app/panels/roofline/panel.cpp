@@ -1,11 +1,12 @@
 #include "app/panels/roofline/panel.h"
 
+#include "core/base/format.h"
+#include "core/base/text.h"
 #include "core/listing/analysis_listings.h"
 #include "core/model/palette.h"
-#include "core/model/unit.h"
 #include "imgui.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -35,14 +36,14 @@ class RoofLayer {
       : of_(question), snapshot_(snapshot), width_of_(width_of) {}
 
   RoofLayout make() {
-    for (const RoofCeiling& each : of_.ceilings) {
-      if (each.kind == RoofCeiling::Kind::roof) (each.is_compute ? compute_ : bandwidth_) = each.value;
+    for (const analysis::RoofCeiling& each : of_.ceilings) {
+      if (each.kind == analysis::RoofCeiling::Kind::roof) (each.is_compute ? compute_ : bandwidth_) = each.value;
     }
     fit_axes();
     place_dots();
     place_grid();
     place_ceilings();
-    for (const RoofCeiling& each : of_.ceilings) label_ceiling(each);
+    for (const analysis::RoofCeiling& each : of_.ceilings) label_ceiling(each);
     label_dots();
     layout_.unplaced = unplaced_text();
     return std::move(layout_);
@@ -73,7 +74,7 @@ class RoofLayer {
   void place_dots();
   void place_grid();
   void place_ceilings();
-  void label_ceiling(const RoofCeiling& ceiling);
+  void label_ceiling(const analysis::RoofCeiling& ceiling);
   void label_dots();
   void label_dot(std::size_t index, const std::string& text);
   [[nodiscard]] std::string unplaced_text() const;
@@ -86,8 +87,8 @@ class RoofLayer {
 };
 
 void RoofLayer::fit_axes() {
-  ValueAxis &intensity = layout_.intensity, &rate = layout_.rate;
-  for (const RoofPoint& point : of_.line->points) {
+  content::ValueAxis &intensity = layout_.intensity, &rate = layout_.rate;
+  for (const analysis::RoofPoint& point : of_.line->points) {
     if (!point.is_placed(of_.memory)) continue;
     ++layout_.placed;
     intensity.include(point.intensity(of_.memory));
@@ -95,7 +96,7 @@ void RoofLayer::fit_axes() {
     layout_.longest_ns = std::max(layout_.longest_ns, point.busy_ns);
   }
   const double low = intensity.low(), high = intensity.high();
-  const auto include_near = [](ValueAxis& axis, double value) {
+  const auto include_near = [](content::ValueAxis& axis, double value) {
     if (value < axis.high() * kFarRoof && value > axis.low() / kFarRoof) axis.include(value);
   };
   if (compute_ && bandwidth_) include_near(intensity, *compute_ / *bandwidth_);
@@ -111,9 +112,9 @@ void RoofLayer::fit_axes() {
 void RoofLayer::place_dots() {
   // A low plot has small ones.
   layout_.largest_dot = std::clamp(of_.height / 14, px(kSmallestDot * 2), px(kLargestDot));
-  const std::vector<RoofPoint>& points = of_.line->points;
+  const std::vector<analysis::RoofPoint>& points = of_.line->points;
   for (std::size_t i = 0; i < points.size() && layout_.dots.size() < RoofLayout::kMostDots; ++i) {
-    const RoofPoint& point = points[i];
+    const analysis::RoofPoint& point = points[i];
     if (!point.is_placed(of_.memory)) continue;
     const double part = std::sqrt(static_cast<double>(point.busy_ns) / static_cast<double>(layout_.longest_ns));
     const StringId id = snapshot_.strings->find(point.text);
@@ -122,7 +123,7 @@ void RoofLayer::place_dots() {
                             .at = place(point.intensity(of_.memory), point.rate()),
                             .radius = std::max(px(kSmallestDot), layout_.largest_dot * static_cast<float>(part)),
                             .slot = id == kNone ? std::uint8_t{0} : snapshot_.strings->slot(id),
-                            .events = events_of_point(snapshot_, of_.grouping, point, of_.filter)});
+                            .events = listing::events_of_point(snapshot_, of_.grouping, point, of_.filter)});
   }
 }
 
@@ -130,10 +131,10 @@ void RoofLayer::place_grid() {
   const auto most = [&](float room, float each) {
     return static_cast<std::size_t>(std::max(2.0F, std::floor(room / px(each))));
   };
-  const ValueAxis &intensity = layout_.intensity, &rate = layout_.rate;
-  for (ValueTick& tick : intensity.ticks(most(of_.width, kColumnRoom), "FLOP/B", TickSteps::doubling))
+  const content::ValueAxis &intensity = layout_.intensity, &rate = layout_.rate;
+  for (content::ValueTick& tick : intensity.ticks(most(of_.width, kColumnRoom), "FLOP/B", content::TickSteps::doubling))
     layout_.columns.push_back({static_cast<float>(intensity.place(tick.value)) * of_.width, std::move(tick.text)});
-  for (ValueTick& tick : rate.ticks(most(of_.height, kRowRoom), "FLOP/s"))
+  for (content::ValueTick& tick : rate.ticks(most(of_.height, kRowRoom), "FLOP/s"))
     layout_.rows.push_back(
         {of_.height - static_cast<float>(rate.place(tick.value)) * of_.height, std::move(tick.text)});
 }
@@ -150,11 +151,11 @@ void RoofLayer::place_ceilings() {
   }
 }
 
-void RoofLayer::label_ceiling(const RoofCeiling& ceiling) {
-  const bool is_limit = ceiling.kind == RoofCeiling::Kind::limit;
-  const std::string text =
-      fmt::format("{}{} {}", is_limit && ceiling.title.find(',') != std::string::npos ? "≈ " : "", ceiling.title,
-                  format_value(ceiling.value, ceiling.is_compute ? kFlopsPerSecond : kBytesPerSecond));
+void RoofLayer::label_ceiling(const analysis::RoofCeiling& ceiling) {
+  const bool is_limit = ceiling.kind == analysis::RoofCeiling::Kind::limit;
+  const std::string text = fmt::format(
+      "{}{} {}", is_limit && ceiling.title.find(',') != std::string::npos ? "≈ " : "", ceiling.title,
+      format_value(ceiling.value, ceiling.is_compute ? analysis::kFlopsPerSecond : analysis::kBytesPerSecond));
   const auto add = [&](Point at, bool ends_there) {
     const float width = width_of_(text) + px(2 * kLabelPadding);
     const float x = ends_there ? at.x - width : at.x;
@@ -232,8 +233,9 @@ void RoofLayer::label_dot(std::size_t index, const std::string& text) {
 }
 
 std::string RoofLayer::unplaced_text() const {
-  const Roofline::Unplaced rest = of_.line->unplaced(of_.memory);
+  const analysis::Roofline::Unplaced rest = of_.line->unplaced(of_.memory);
   std::vector<std::string> missing;
+  if (of_.line->is_sampled) missing.push_back("sampled, shared out by time");
   if (rest.without_flops > 0)
     missing.push_back(fmt::format("{} without FLOPs: {}", format_count(rest.without_flops), rest.flops_example));
   if (rest.without_bytes > 0)
@@ -241,9 +243,7 @@ std::string RoofLayer::unplaced_text() const {
                                   of_.line->memories[of_.memory].name, rest.bytes_example));
   if (layout_.placed > layout_.dots.size())
     missing.push_back(fmt::format("the {} busiest of {}", layout_.dots.size(), format_count(layout_.placed)));
-  std::string text;
-  for (const std::string& each : missing) text += (text.empty() ? "" : "; ") + each;
-  return text;
+  return joined(missing, "; ");
 }
 
 constexpr float kAxisLeft = 52, kAxisFoot = 36, kFoot = 24;
@@ -257,7 +257,7 @@ constexpr float kHead = 36, kBeside = 900;  // below this width the halves lie o
 constexpr float kLeastRoof = 330, kLeastLevels = 150;
 constexpr float kHierarchyShare = 0.49F;
 
-[[nodiscard]] std::string_view group_word(RoofGrouping grouping) {
+[[nodiscard]] std::string_view group_word(analysis::RoofGrouping grouping) {
   constexpr std::array<std::string_view, 3> kWords = {"name", "layer", "source line"};
   return kWords[static_cast<std::size_t>(grouping)];
 }
@@ -265,11 +265,9 @@ constexpr float kHierarchyShare = 0.49F;
 }  // namespace
 
 // The last part of a layer's path says most beside others.
-std::string roof_point_name(const RoofPoint& point, RoofGrouping grouping) {
+std::string roof_point_name(const analysis::RoofPoint& point, analysis::RoofGrouping grouping) {
   constexpr std::size_t kMostLetters = 28;
-  const std::size_t slash = grouping == RoofGrouping::layer ? point.text.rfind('/') : std::string::npos;
-  if (slash == std::string::npos) return shorten_middle(point.text, kMostLetters);
-  return shorten_middle(std::string_view(point.text).substr(slash + 1), kMostLetters);
+  return shorten_middle(grouping == analysis::RoofGrouping::layer ? file_name(point.text) : point.text, kMostLetters);
 }
 
 RoofLayout lay_out_roof(const RoofQuestion& question, const Snapshot& snapshot, const LabelWidth& width_of) {
@@ -344,7 +342,8 @@ void RoofPlot::draw_grid(const PanelContext& context, const Shown& shown) const 
 void RoofPlot::draw_ceilings(const PanelContext& context) const {
   Ui& ui = context.ui;
   for (const RoofLayout::Ceiling& each : layout().ceilings) {
-    const bool is_roof = each.kind == RoofCeiling::Kind::roof, is_limit = each.kind == RoofCeiling::Kind::limit;
+    const bool is_roof = each.kind == analysis::RoofCeiling::Kind::roof,
+               is_limit = each.kind == analysis::RoofCeiling::Kind::limit;
     const Pixel colour = ui.colour(is_roof ? Colour::text1 : is_limit ? Colour::warning_line : Colour::text3);
     const Point from = on_screen(each.line.from), to = on_screen(each.line.to);
     if (is_roof) {
@@ -373,9 +372,9 @@ void RoofPlot::draw_labels(const PanelContext& context) const {
     const Rect rect = on_screen(label.rect);
     Colour colour = Colour::text2;
     if (label.ceiling) {
-      colour = *label.ceiling == RoofCeiling::Kind::roof    ? Colour::text1
-               : *label.ceiling == RoofCeiling::Kind::limit ? Colour::warning
-                                                            : Colour::text3;
+      colour = *label.ceiling == analysis::RoofCeiling::Kind::roof    ? Colour::text1
+               : *label.ceiling == analysis::RoofCeiling::Kind::limit ? Colour::warning
+                                                                      : Colour::text3;
       fill(ui, rect, with_alpha(ui.colour(Colour::bg1), 0.9F), size::kChipRadius);
     } else if (is_selected(context.tab, layout().dots[label.dot].events)) {
       colour = Colour::text1;
@@ -391,7 +390,8 @@ void RoofPlot::draw_labels(const PanelContext& context) const {
 void RoofPlot::handle_input(const PanelContext& context, const Shown& shown) {
   Ui& ui = context.ui;
   const RoofLayout::Dot* hovered = nullptr;
-  const Interaction response = interact(ui, "roofline.plot", plot_, {.below_others = true});
+  const Interaction response =
+      interact(ui, "roofline.plot", plot_, {.below_others = true, .keys = FocusStopKind::pointer, .label = "Roofline"});
   const Point pointer = {ui.input().mouse.x - plot_.x0, ui.input().mouse.y - plot_.y0};
   for (const RoofLayout::Dot& dot : layout().dots) {
     const float reach = dot.radius + ui.px(2);
@@ -409,7 +409,7 @@ void RoofPlot::handle_input(const PanelContext& context, const Shown& shown) {
   if (response.pressed || response.double_clicked) {
     select_target(context, hovered->events, false);
     const TimeRange& stretch = hovered->point->stretch;
-    if (response.double_clicked && !stretch.empty()) show_stretch(context.tab, stretch.begin_ns, stretch.end_ns);
+    if (response.double_clicked && !stretch.empty()) view::show_stretch(context.tab, stretch.begin_ns, stretch.end_ns);
   }
   // Pictures stand still: they show no card.
   const double rested = ui.time() - hovered_since_s_;
@@ -421,7 +421,7 @@ void RoofPlot::handle_input(const PanelContext& context, const Shown& shown) {
 }
 
 void RoofPlot::draw_card(const PanelContext& context, const Shown& shown, const RoofLayout::Dot& dot) const {
-  const RoofPoint& point = *dot.point;
+  const analysis::RoofPoint& point = *dot.point;
   const double intensity = point.intensity(shown.memory);
   const std::string& memory = shown.line->memories[shown.memory].name;
   HoverCard card{.title = roof_point_name(point, shown.grouping),
@@ -432,14 +432,14 @@ void RoofPlot::draw_card(const PanelContext& context, const Shown& shown, const 
   card.rows.push_back({"Operations", format_value(point.flops, "FLOP")});
   card.rows.push_back({memory, format_bytes(point.bytes[shown.memory])});
   card.rows.push_back({"Intensity", fmt::format("{} FLOP/B", format_number(intensity))});
-  card.rows.push_back({"Achieved", format_value(point.rate(), kFlopsPerSecond)});
-  if (const auto roof = roof_at(shown.ceilings, intensity)) {
-    card.rows.push_back({"Roof here", format_value(*roof, kFlopsPerSecond)});
+  card.rows.push_back({"Achieved", format_value(point.rate(), analysis::kFlopsPerSecond)});
+  if (const auto roof = analysis::roof_at(shown.ceilings, intensity)) {
+    card.rows.push_back({"Roof here", format_value(*roof, analysis::kFlopsPerSecond)});
     card.rows.push_back({"Of its roof", format_share(point.rate() / *roof)});
   }
   card.rows.push_back(
       {memory + " rate",
-       format_value(point.bytes[shown.memory] / static_cast<double>(point.busy_ns) * 1e9, kBytesPerSecond)});
+       format_value(point.bytes[shown.memory] / static_cast<double>(point.busy_ns) * 1e9, analysis::kBytesPerSecond)});
   card.footer = "Click selects its events, a double click zooms to them";
   hover_card(context.ui, card, on_screen(dot.box()));
 }
@@ -462,12 +462,13 @@ void RoofPlot::draw_foot(const PanelContext& context, Rect row) const {
       text(format_duration(static_cast<double>(layout().longest_ns) * part), Colour::text2);
     }
   }
-  const Interaction response = interact(ui, "roofline.unplaced", row, {.below_others = true});
+  const Interaction response =
+      interact(ui, "roofline.unplaced", row, {.below_others = true, .keys = FocusStopKind::open});
   draw_text(ui, row, counted, kHintTextRight);
   if (response.hovered && !counted.empty()) tooltip(ui, response, row, counted);
 }
 
-bool PeaksEditor::draw(const PanelContext& context, Rect area, const PeakList& peaks) {
+bool PeaksEditor::draw(const PanelContext& context, Rect area, const analysis::PeakList& peaks) {
   Ui& ui = context.ui;
   if (model_ != peaks.model) {
     model_ = peaks.model;
@@ -487,11 +488,12 @@ bool PeaksEditor::draw(const PanelContext& context, Rect area, const PeakList& p
   draw_paragraph(ui, area.cut_top(height + ui.px(8)), note, quiet, ui.px(16));
   ScrollArea scroll(ui, "roofline.peaks", area, ui.px(kPeakRow) * static_cast<float>(peaks.all.size()));
   Rect rest = scroll.content();
-  for (const Peak& peak : peaks.all) draw_row(context, rest.cut_top(ui.px(kPeakRow)), peaks, peak);
+  for (const analysis::Peak& peak : peaks.all) draw_row(context, rest.cut_top(ui.px(kPeakRow)), peaks, peak);
   return finished;
 }
 
-void PeaksEditor::draw_row(const PanelContext& context, Rect row, const PeakList& peaks, const Peak& peak) {
+void PeaksEditor::draw_row(const PanelContext& context, Rect row, const analysis::PeakList& peaks,
+                           const analysis::Peak& peak) {
   Ui& ui = context.ui;
   Field& field = fields_[peak.what];
   if (!field.touched) field.text = peak.value ? format_value(*peak.value, peak.unit) : "";
@@ -499,7 +501,7 @@ void PeaksEditor::draw_row(const PanelContext& context, Rect row, const PeakList
   const std::string name = "roofline.peak." + peak.what;
   const TextInputResult response =
       text_input(ui, name, row.cut_left(ui.px(kFieldWidth)).middle(ui.px(size::kControl)), field.text,
-                 {.placeholder = std::string_view(peak.unit),
+                 {.placeholder = peak.unit.name(),
                   .mono = true,
                   .error = !field.error.empty(),
                   .focus_now = std::exchange(field.refocus, false)});
@@ -511,7 +513,7 @@ void PeaksEditor::draw_row(const PanelContext& context, Rect row, const PeakList
   if (response.submitted) enter(context, peaks, peak, field);
   row.cut_left(ui.px(4));
   const Rect reset = row.cut_left(ui.px(size::kControl)).middle(ui.px(size::kControl));
-  if (peak.origin == PeakOrigin::user) {
+  if (peak.origin == analysis::PeakOrigin::user) {
     const std::string back = peak.built_in ? fmt::format("Back to {}", format_value(*peak.built_in, peak.unit))
                                            : std::string("Forget it: nothing is built in");
     if (icon_button(ui, name + ".reset", reset, icon::kUndo, back)) {
@@ -525,13 +527,14 @@ void PeaksEditor::draw_row(const PanelContext& context, Rect row, const PeakList
             {.style = TextStyle::small, .colour = wrong ? Colour::error : Colour::text3});
 }
 
-void PeaksEditor::enter(const PanelContext& context, const PeakList& peaks, const Peak& peak, Field& field) {
+void PeaksEditor::enter(const PanelContext& context, const analysis::PeakList& peaks, const analysis::Peak& peak,
+                        Field& field) {
   if (trimmed(field.text).empty()) {
     reported(context, book_.forget(peaks.model, peak.what));
     field = {};
     return;
   }
-  const Result<double> value = parse_peak(field.text, peak.unit);
+  const Result<double> value = analysis::parse_peak(field.text, peak.unit);
   if (!value) {
     field.error = value.message();
     field.touched = true;
@@ -546,13 +549,13 @@ void PeaksEditor::reported(const PanelContext& context, const Result<void>& done
   if (!done) context.actions.notify(Severity::warning, done.message());
 }
 
-const DeviceLevels* RooflinePanel::levels() const {
+const analysis::DeviceLevels* RooflinePanel::levels() const {
   if (!levels_.value || levels_.value->devices.empty()) return nullptr;
   const auto last = levels_.value->devices.size() - 1;
   return &levels_.value->devices[std::min(static_cast<std::size_t>(device_), last)];
 }
 
-const Roofline* RooflinePanel::roofline() const {
+const analysis::Roofline* RooflinePanel::roofline() const {
   if (!roofs_.value || roofs_.value->devices.empty()) return nullptr;
   const auto last = roofs_.value->devices.size() - 1;
   return &roofs_.value->devices[std::min(static_cast<std::size_t>(device_), last)];
@@ -561,7 +564,7 @@ const Roofline* RooflinePanel::roofline() const {
 std::vector<std::string> RooflinePanel::device_names() const {
   std::vector<std::string> names;
   if (levels_.value) {
-    for (const DeviceLevels& each : levels_.value->devices)
+    for (const analysis::DeviceLevels& each : levels_.value->devices)
       names.push_back(each.device.empty() ? "device" : each.device);
   }
   return names;
@@ -571,28 +574,28 @@ void RooflinePanel::ask(const PanelContext& context) {
   wanted_ = scope_filter(context.tab, scope_);
   if (usual_of_ != context.tab.snapshot->version) {
     usual_of_ = context.tab.snapshot->version;
-    usual_ = usual_grouping(*context.tab.snapshot);
+    usual_ = analysis::usual_grouping(*context.tab.snapshot);
   }
   const TimeRange range = wanted_.range.value_or(TimeRange{});
-  const PeakEdits& edits = book_.edits();
+  const analysis::PeakEdits& edits = book_.edits();
   (void)context.analysis().ask_of(levels_, wanted_, edits, [range, edits](const QueryContext& query) {
-    return memory_levels(query, range, edits);
+    return analysis::memory_levels(query, range, edits);
   });
-  const RoofGrouping grouping = grouping_.value_or(usual_);
+  const analysis::RoofGrouping grouping = grouping_.value_or(usual_);
   (void)context.analysis().ask_of(roofs_, wanted_, grouping, [range, grouping](const QueryContext& query) {
-    return device_rooflines(query, range, grouping);
+    return analysis::device_rooflines(query, range, grouping);
   });
 }
 
 float RooflinePanel::levels_height(const Ui& ui) const {
-  const DeviceLevels* shown = levels();
+  const analysis::DeviceLevels* shown = levels();
   const bool any = shown != nullptr && !shown->paths.empty();
   return ui.px(kHead + 8) + (any ? LevelsView::least_height(ui, *shown) : ui.px(kLeastLevels));
 }
 
 std::optional<bool> RooflinePanel::has_content(const PanelContext& context) const {
   if (!levels_.value || !roofs_.value || !context.tab.choices.filter.empty()) return std::nullopt;
-  const DeviceLevels* shown = levels();
+  const analysis::DeviceLevels* shown = levels();
   return roofline() != nullptr || (shown != nullptr && !shown->paths.empty());
 }
 
@@ -631,10 +634,10 @@ void RooflinePanel::draw_waiting(const PanelContext& context, const Rect& area, 
 
 void RooflinePanel::draw_levels(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
-  const DeviceLevels* shown = levels();
+  const analysis::DeviceLevels* shown = levels();
   if (editing_ && shown != nullptr) {
     // What the fields show is the newest, also while the figures of the last edit are still made.
-    const PeakList peaks = peaks_of_device(*context.tab.snapshot, shown->device, book_.edits());
+    const analysis::PeakList peaks = analysis::peaks_of_device(*context.tab.snapshot, shown->device, book_.edits());
     if (editor_.draw(context, area, peaks)) editing_ = false;
     return;
   }
@@ -673,10 +676,10 @@ void RooflinePanel::draw_roof_choices(const PanelContext& context, Rect& row) {
   };
   int grouping = static_cast<int>(grouping_.value_or(usual_));
   if (choose("roofline.by", "Points: ", {"Name", "Layer", "Line"}, grouping))
-    grouping_ = static_cast<RoofGrouping>(grouping);
-  if (const Roofline* line = roofline()) {
+    grouping_ = static_cast<analysis::RoofGrouping>(grouping);
+  if (const analysis::Roofline* line = roofline()) {
     std::vector<std::string> memories;
-    for (const RoofMemory& each : line->memories) memories.push_back(each.name);
+    for (const analysis::RoofMemory& each : line->memories) memories.push_back(each.name);
     (void)choose("roofline.memory", "Bytes of: ", memories, memory_);
   }
   (void)choose("roofline.device", "", device_names(), device_);
@@ -688,7 +691,7 @@ void RooflinePanel::draw_roof_head(const PanelContext& context, Rect& area) {
   (void)draw_scope(context, "roofline.scope", head, scope_);
   const float title = heading(ui, head, "Roofline", roofs_.stale() ? "of the earlier range" : "") + ui.px(12);
   constexpr float kChoice = 132;  // about what a choice takes
-  const Roofline* line = roofline();
+  const analysis::Roofline* line = roofline();
   const bool many_memories = line != nullptr && line->memories.size() > 1;
   const float least =
       ui.px(kChoice * (1.0F + (many_memories ? 1.0F : 0.0F) + (device_names().size() > 1 ? 1.0F : 0.0F)));
@@ -705,25 +708,28 @@ void RooflinePanel::draw_roof(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
   draw_roof_head(context, area);
   if (!roofs_.error.empty() || !roofs_.value) return draw_waiting(context, area, roofs_.error, roofs_.share());
-  const Roofline* line = roofline();
+  const analysis::Roofline* line = roofline();
   const auto memory = line == nullptr ? 0 : std::min(static_cast<std::size_t>(memory_), line->memories.size() - 1);
-  const bool any = line != nullptr &&
-                   std::ranges::any_of(line->points, [&](const RoofPoint& point) { return point.is_placed(memory); });
+  const bool any = line != nullptr && std::ranges::any_of(line->points, [&](const analysis::RoofPoint& point) {
+                     return point.is_placed(memory);
+                   });
   if (!any) {
     const std::string word(group_word(roofs_.value->grouping));
     std::string sentence = fmt::format("No {} states both its operations and its bytes", word);
     if (line != nullptr) sentence += fmt::format(" of {}", line->memories[memory].name);
-    const bool has_other =
-        line != nullptr && std::ranges::any_of(line->points, [](const RoofPoint& point) { return point.flops > 0; });
+    const bool has_other = line != nullptr && std::ranges::any_of(line->points, [](const analysis::RoofPoint& point) {
+                             return point.flops > 0;
+                           });
     sentence += has_other ? "; choose other points or another memory."
                           : ". Neuron profiles count both by instruction; traces "
                             "of GPU kernels count neither.";
     empty_state(ui, "roofline.no_points", area, icon::kLineChart, sentence);
     return;
   }
-  const DeviceLevels* shown = levels();
-  const PeakList peaks = peaks_of_device(*context.tab.snapshot, line->device, book_.edits());
-  ceilings_ = roof_ceilings(peaks, line->memories[memory], shown == nullptr ? TransferSize{} : shown->transfers);
+  const analysis::DeviceLevels* shown = levels();
+  const analysis::PeakList peaks = analysis::peaks_of_device(*context.tab.snapshot, line->device, book_.edits());
+  ceilings_ = analysis::roof_ceilings(peaks, line->memories[memory],
+                                      shown == nullptr ? analysis::TransferSize{} : shown->transfers);
   area.cut_bottom(ui.px(4));
   if (plot_.draw(context, area,
                  {.line = {roofs_.value, line},
@@ -739,4 +745,4 @@ std::unique_ptr<Panel> make_roofline_panel(const PanelParts& parts) {
   return std::make_unique<RooflinePanel>(parts.peaks);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -12,7 +12,7 @@
 #include "core/model/event_filter.h"
 #include "core/store/snapshot.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 // The memories of a device as boxes, what goes between them as arrows as wide as their bandwidth, and the same as a
 // table. Only what limits is amber, with its reason on a tab.
@@ -20,24 +20,28 @@ namespace accelscope::app {
 class LevelsView {
  public:
   // faded: the figures are of an earlier question.
-  void draw(const PanelContext& context, const render::Rect& area, const DeviceLevels& levels, bool faded);
-  [[nodiscard]] static float least_height(const render::Ui& ui, const DeviceLevels& levels);
+  void draw(const PanelContext& context, const render::Rect& area, const analysis::DeviceLevels& levels, bool faded);
+  [[nodiscard]] static float least_height(const render::Ui& ui, const analysis::DeviceLevels& levels);
 
  private:
   struct Arrow {
-    const LevelPath* path = nullptr;
+    const analysis::LevelPath* path = nullptr;
     std::vector<render::Point> points;  // corners, from begin to end
     render::Rect label;                 // above and below its middle
     bool has_label = true;
   };
-  [[nodiscard]] render::Rect rect_of(const render::Ui& ui, const render::Rect& area, const LevelBox& box) const;
-  void draw_boxes(const PanelContext& context, const render::Rect& area, const DeviceLevels& levels, bool faded) const;
-  void draw_box(const PanelContext& context, const render::Rect& rect, const DeviceLevels& levels, const LevelBox& box,
-                bool faded) const;
-  void draw_arrows(const PanelContext& context, const render::Rect& area, const DeviceLevels& levels, bool faded) const;
+  [[nodiscard]] render::Rect rect_of(const render::Ui& ui, const render::Rect& area,
+                                     const analysis::LevelBox& box) const;
+  void draw_boxes(const PanelContext& context, const render::Rect& area, const analysis::DeviceLevels& levels,
+                  bool faded) const;
+  void draw_box(const PanelContext& context, const render::Rect& rect, const analysis::DeviceLevels& levels,
+                const analysis::LevelBox& box, bool faded) const;
+  void draw_arrows(const PanelContext& context, const render::Rect& area, const analysis::DeviceLevels& levels,
+                   bool faded) const;
   void draw_arrow(const PanelContext& context, const Arrow& arrow, double most, bool limits, bool faded) const;
-  void draw_reason(const PanelContext& context, const render::Rect& area, const DeviceLevels& levels) const;
-  void draw_table(const PanelContext& context, const render::Rect& area, const DeviceLevels& levels, bool faded);
+  void draw_reason(const PanelContext& context, const render::Rect& area, const analysis::DeviceLevels& levels) const;
+  void draw_table(const PanelContext& context, const render::Rect& area, const analysis::DeviceLevels& levels,
+                  bool faded);
 
   render::TableState table_;
 };
@@ -47,13 +51,13 @@ class LevelsView {
 // that lie at one place share one.
 
 struct RoofQuestion {
-  std::shared_ptr<const Roofline> line;
-  RoofGrouping grouping = RoofGrouping::name;
-  std::size_t memory = 0;             // of the line's memories
-  std::vector<RoofCeiling> ceilings;  // none: points without a roof
-  EventFilter filter;                 // that the points are within
-  float width = 0, height = 0;        // pixels of the plot
-  float unit = 1;                     // pixels
+  std::shared_ptr<const analysis::Roofline> line;
+  analysis::RoofGrouping grouping = analysis::RoofGrouping::name;
+  std::size_t memory = 0;                       // of the line's memories
+  std::vector<analysis::RoofCeiling> ceilings;  // none: points without a roof
+  EventFilter filter;                           // that the points are within
+  float width = 0, height = 0;                  // pixels of the plot
+  float unit = 1;                               // pixels
   bool operator==(const RoofQuestion&) const = default;
 };
 
@@ -61,7 +65,7 @@ struct RoofLayout {
   static constexpr std::size_t kMostDots = 400;
 
   struct Dot {
-    const RoofPoint* point = nullptr;
+    const analysis::RoofPoint* point = nullptr;
     std::size_t number = 0;  // among the points of the line
     render::Point at;
     float radius = 0;
@@ -75,13 +79,13 @@ struct RoofLayout {
     render::Point from, to;
   };
   struct Ceiling {
-    RoofCeiling::Kind kind;
+    analysis::RoofCeiling::Kind kind;
     Segment line;
   };
   struct Label {
     std::string text;
     render::Rect rect;
-    std::optional<RoofCeiling::Kind> ceiling;  // else it is that of a point
+    std::optional<analysis::RoofCeiling::Kind> ceiling;  // else it is that of a point
     std::size_t dot = 0;
     std::optional<Segment> leader;  // to a point that is not beside it
   };
@@ -89,7 +93,7 @@ struct RoofLayout {
     float at = 0;
     std::string text;  // "": a fine line
   };
-  ValueAxis intensity{BinScale::log}, rate{BinScale::log};
+  content::ValueAxis intensity{analysis::BinScale::log}, rate{analysis::BinScale::log};
   std::int64_t longest_ns = 1;    // of the points
   std::size_t placed = 0;         // points that have a place, drawn or not
   float largest_dot = 0;          // radius
@@ -104,7 +108,7 @@ struct RoofLayout {
 using LabelWidth = std::function<float(std::string_view text)>;
 [[nodiscard]] RoofLayout lay_out_roof(const RoofQuestion& question, const Snapshot& snapshot,
                                       const LabelWidth& width_of);
-[[nodiscard]] std::string roof_point_name(const RoofPoint& point, RoofGrouping grouping);
+[[nodiscard]] std::string roof_point_name(const analysis::RoofPoint& point, analysis::RoofGrouping grouping);
 
 // The layout of the last question.
 class RoofLayouts {
@@ -125,11 +129,11 @@ class RoofLayouts {
 class RoofPlot {
  public:
   struct Shown {
-    std::shared_ptr<const Roofline> line;
-    RoofGrouping grouping;
-    std::size_t memory;                        // of the line's memories
-    const std::vector<RoofCeiling>& ceilings;  // none: points without a roof
-    const EventFilter& filter;                 // that the points are within
+    std::shared_ptr<const analysis::Roofline> line;
+    analysis::RoofGrouping grouping;
+    std::size_t memory;                                  // of the line's memories
+    const std::vector<analysis::RoofCeiling>& ceilings;  // none: points without a roof
+    const EventFilter& filter;                           // that the points are within
     bool faded = false;
   };
   // True when the user asks for the peaks to be entered.
@@ -158,9 +162,9 @@ class RoofPlot {
 
 class PeaksEditor {
  public:
-  explicit PeaksEditor(PeakBook& book) : book_(book) {}
+  explicit PeaksEditor(persist::PeakBook& book) : book_(book) {}
   // True when the user is done.
-  [[nodiscard]] bool draw(const PanelContext& context, render::Rect area, const PeakList& peaks);
+  [[nodiscard]] bool draw(const PanelContext& context, render::Rect area, const analysis::PeakList& peaks);
 
  private:
   struct Field {
@@ -169,18 +173,19 @@ class PeaksEditor {
     bool touched = false;  // typed into since it was last entered
     bool refocus = false;  // what was entered is wrong: it keeps the keyboard
   };
-  void draw_row(const PanelContext& context, render::Rect row, const PeakList& peaks, const Peak& peak);
-  void enter(const PanelContext& context, const PeakList& peaks, const Peak& peak, Field& field);
+  void draw_row(const PanelContext& context, render::Rect row, const analysis::PeakList& peaks,
+                const analysis::Peak& peak);
+  void enter(const PanelContext& context, const analysis::PeakList& peaks, const analysis::Peak& peak, Field& field);
   void reported(const PanelContext& context, const Result<void>& done) const;
 
-  PeakBook& book_;
+  persist::PeakBook& book_;
   std::string model_;                    // that the fields are of
   std::map<std::string, Field> fields_;  // by Peak::what
 };
 
 class RooflinePanel final : public Panel {
  public:
-  explicit RooflinePanel(PeakBook& book) : book_(book), editor_(book) {}
+  explicit RooflinePanel(persist::PeakBook& book) : book_(book), editor_(book) {}
   void draw(const PanelContext& context, const render::Rect& area) override;
   [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
 
@@ -193,24 +198,24 @@ class RooflinePanel final : public Panel {
   void draw_roof_choices(const PanelContext& context, render::Rect& row);
   void draw_waiting(const PanelContext& context, const render::Rect& area, const std::string& error,
                     std::optional<double> share) const;
-  [[nodiscard]] const DeviceLevels* levels() const;
-  [[nodiscard]] const Roofline* roofline() const;
+  [[nodiscard]] const analysis::DeviceLevels* levels() const;
+  [[nodiscard]] const analysis::Roofline* roofline() const;
   [[nodiscard]] std::vector<std::string> device_names() const;
 
-  PeakBook& book_;
+  persist::PeakBook& book_;
   PeaksEditor editor_;
   LevelsView view_;
   RoofPlot plot_;
   bool editing_ = false;
   PanelScope scope_ = Scope::session;
   EventFilter wanted_;
-  std::optional<RoofGrouping> grouping_;        // as the user chose it
-  std::uint64_t usual_of_ = ~std::uint64_t{0};  // the snapshot that usual_ is of
-  RoofGrouping usual_ = RoofGrouping::name;
+  std::optional<analysis::RoofGrouping> grouping_;  // as the user chose it
+  std::uint64_t usual_of_ = ~std::uint64_t{0};      // the snapshot that usual_ is of
+  analysis::RoofGrouping usual_ = analysis::RoofGrouping::name;
   int memory_ = 0, device_ = 0;
-  FilteredAnswer<MemoryLevels, PeakEdits> levels_;
-  FilteredAnswer<Rooflines, RoofGrouping> roofs_;
-  std::vector<RoofCeiling> ceilings_;
+  FilteredAnswer<analysis::MemoryLevels, analysis::PeakEdits> levels_;
+  FilteredAnswer<analysis::Rooflines, analysis::RoofGrouping> roofs_;
+  std::vector<analysis::RoofCeiling> ceilings_;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

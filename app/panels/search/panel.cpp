@@ -3,7 +3,7 @@
 #include "core/model/palette.h"
 #include "core/names/short_names.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -35,9 +35,10 @@ class SearchPanel final : public Panel {
   void draw_head(const PanelContext& context, Rect& area);
   void draw_actions(const PanelContext& context, Rect& row);
   void draw_found(const PanelContext& context, Rect row, Rect& below);
+  void draw_hint(const PanelContext& context, Rect& below) const;
   void draw_steps(const PanelContext& context, Rect& row) const;
   void draw_list(const PanelContext& context, const Rect& area);
-  [[nodiscard]] TimeRange range_of(const SessionTab& tab) const;
+  [[nodiscard]] TimeRange range_of(const session::SessionTab& tab) const;
 
   bool visible_only_ = false;
   TableState table_;
@@ -53,25 +54,25 @@ struct Line {
   std::int64_t time_ns = 0;
 };
 
-std::vector<Line> lines_of(const SelectionSummary& summary, int by, const Snapshot& snapshot) {
+std::vector<Line> lines_of(const analysis::SelectionSummary& summary, int by, const Snapshot& snapshot) {
   std::vector<Line> lines;
   if (by == 2) {
-    for (const SummaryTrack& each : summary.tracks) {
+    for (const analysis::SummaryTrack& each : summary.tracks) {
       const TrackSnapshot* track = snapshot.find_track(each.track);
       lines.push_back({track != nullptr ? track->track->name : "–", each.count, each.busy_ns + each.wait_ns});
     }
     std::ranges::stable_sort(lines, [](const Line& a, const Line& b) { return a.time_ns > b.time_ns; });
     return lines;
   }
-  for (const SummaryRow& row : (by == 0 ? summary.names : summary.lines).rows) {
+  for (const analysis::SummaryRow& row : (by == 0 ? summary.names : summary.lines).rows) {
     lines.push_back({row.text, row.count, row.busy_ns});
   }
   return lines;
 }
 
 // "In view: 12 of 37,007, busy 3.2 ms".
-std::string totals_text(const SessionSummary& answer, std::uint64_t total) {
-  const SelectionSummary& summary = *answer.summary;
+std::string totals_text(const session::SessionSummary& answer, std::uint64_t total) {
+  const analysis::SelectionSummary& summary = *answer.summary;
   if (answer.events == 0) return "In view: none of " + format_count(total);
   std::string text = "In view: " + format_count(answer.events) + " of " + format_count(total);
   if (summary.busy_ns > 0) text += ", busy " + format_duration(summary.busy_ns);
@@ -82,7 +83,7 @@ std::string totals_text(const SessionSummary& answer, std::uint64_t total) {
 }
 
 // Whether it is about the search that is shown; another range is that of the view a moment ago.
-bool is_of_search(const SessionSummary& answer, const SessionTab& tab) {
+bool is_of_search(const session::SessionSummary& answer, const session::SessionTab& tab) {
   const std::vector<FilterTerm>& terms = answer.summary->filter.terms;
   return !terms.empty() && terms.back() == FilterTerm{tab.choices.search, false};
 }
@@ -95,7 +96,7 @@ struct Example {
   std::string_view text;
   std::string_view meaning;
 };
-constexpr std::array<Example, 10> kExamples = {{
+constexpr std::array<Example, 11> kExamples = {{
     {"matmul", "the name contains it, in upper or lower case"},
     {"\"two words\"", "the name contains both words as they stand"},
     {"/mat(mul|vec)/", "a regular expression in the name; /.../i for upper and lower case alike"},
@@ -106,6 +107,7 @@ constexpr std::array<Example, 10> kExamples = {{
     {"layer!=\"\"", "events that have the field"},
     {"lane=\"stream 7\"", "events of the lane that is called so; lane~stream, device=, host= likewise"},
     {"matmul duration<1us", "terms side by side must all hold"},
+    {"/./", "events that have a source line"},
 }};
 
 struct SearchAction {
@@ -131,7 +133,7 @@ const std::array<TableColumn, 5>& search_columns() {
   return kColumns;
 }
 
-TableCell cell_of(const SessionTab& tab, const Hit& hit, std::size_t column, ShortNames& names) {
+TableCell cell_of(const session::SessionTab& tab, const session::Hit& hit, std::size_t column, ShortNames& names) {
   switch (column) {
     case 0:
       return {.text = format_time_exact(hit.begin_ns)};
@@ -159,7 +161,7 @@ void HitSummaryColumn::draw(const PanelContext& context, const Rect& area) {
   Rect rest = area;
   const std::array<Segment, 3> ways = {Segment{.label = "Name"}, Segment{.label = "Line"}, Segment{.label = "Lane"}};
   auto answer = context.analysis().hit_summary(context.tab.view.whole_ns());
-  const EventSearch* hits = context.analysis().hits();
+  const search::EventSearch* hits = context.analysis().hits();
   if (answer && (hits == nullptr || !is_of_search(*answer, context.tab))) answer = nullptr;
   draw_text(ui, padded(ui, rest.cut_top(ui.px(kHitRow))),
             answer ? totals_text(*answer, hits->total()) : "Adding up the hits in view ...",
@@ -196,7 +198,7 @@ void HitSummaryColumn::draw(const PanelContext& context, const Rect& area) {
       table_);
 }
 
-TimeRange SearchPanel::range_of(const SessionTab& tab) const {
+TimeRange SearchPanel::range_of(const session::SessionTab& tab) const {
   return visible_only_ ? tab.view.whole_ns() : TimeRange{};
 }
 
@@ -209,7 +211,7 @@ void SearchPanel::draw(const PanelContext& context, const Rect& area) {
   Rect rest = area;
   draw_head(context, rest);
   if (!context.analysis().search_error().empty()) return draw_help(context, rest);
-  const EventSearch* hits = context.analysis().hits();
+  const search::EventSearch* hits = context.analysis().hits();
   const float width = context.ui.px(kSummaryWidth);
   if (hits != nullptr && hits->total() > 0 && rest.width() > kListShare * width) {
     const Rect column = cut_pane(context.ui, rest, width);
@@ -258,7 +260,7 @@ void SearchPanel::draw_help(const PanelContext& context, const Rect& area) {
       Rect place = row.cut_left(ui.px(kExampleWidth));
       if (link(ui, "search.example." + std::to_string(i), place.cut_top(ui.px(kHelpRow)), kExamples[i].text,
                TextStyle::mono)) {
-        context.tab.change([&](ViewChoices& choices) { choices.search = kExamples[i].text; });
+        context.tab.change([&](session::ViewChoices& choices) { choices.search = kExamples[i].text; });
       }
       row.cut_left(ui.px(12));
       row.y0 += ui.px((kHelpRow - kHelpLine) / 2);
@@ -292,7 +294,7 @@ void SearchPanel::draw_head(const PanelContext& context, Rect& area) {
 
 void SearchPanel::draw_actions(const PanelContext& context, Rect& row) {
   Ui& ui = context.ui;
-  SessionTab& tab = context.tab;
+  session::SessionTab& tab = context.tab;
   const bool wrong = !context.analysis().search_error().empty();
   for (std::size_t i = 0; i < kSearchActions.size(); ++i) {
     ButtonOptions options = kSearchActions[i].options;
@@ -306,7 +308,7 @@ void SearchPanel::draw_actions(const PanelContext& context, Rect& row) {
     const std::string text = tab.choices.search;
     if (i == 0) context.copy(text, "the search");
     if (i == 1 || i == 2) {
-      tab.change([&](ViewChoices& choices) {
+      tab.change([&](session::ViewChoices& choices) {
         choices.filter.terms.push_back({text, i == 1});
         choices.search.clear();
       });
@@ -321,12 +323,12 @@ void SearchPanel::draw_actions(const PanelContext& context, Rect& row) {
 // The search and the number of its hits; what is wrong with it stands below, whole.
 void SearchPanel::draw_found(const PanelContext& context, Rect row, Rect& below) {
   Ui& ui = context.ui;
-  SessionTab& tab = context.tab;
-  const EventSearch* hits = context.analysis().hits();
+  session::SessionTab& tab = context.tab;
+  const search::EventSearch* hits = context.analysis().hits();
   const std::string& error = context.analysis().search_error();
   std::string count = error.empty() ? "Searching ..." : "";
   if (error.empty() && hits != nullptr)
-    count = hit_count_text(tab) + (tab.choices.filter.empty() ? "" : " in the filter");
+    count = palette::hit_count_text(tab) + (tab.choices.filter.empty() ? "" : " in the filter");
   const bool steps = error.empty() && hits != nullptr && hits->total() > 0;
   // The number is whole, whatever the search leaves for it.
   const float retained =
@@ -337,31 +339,50 @@ void SearchPanel::draw_found(const PanelContext& context, Rect row, Rect& below)
   row.cut_left(ui.px(16));
   if (steps) draw_steps(context, row);
   draw_text(ui, row, count, {.colour = Colour::text2});
-  if (error.empty()) return;
+  if (error.empty()) return draw_hint(context, below);
   const float room = below.width() - 2 * ui.px(size::kPanelPadding);
   const Rect place = below.cut_top(paragraph_height(ui, TextStyle::body, error, room) + ui.px(6));
   draw_paragraph(ui, padded(ui, place), error, {.colour = Colour::error});
 }
 
+// What there is to know of a search that found something, and the search that is meant instead.
+void SearchPanel::draw_hint(const PanelContext& context, Rect& below) const {
+  Ui& ui = context.ui;
+  session::SessionTab& tab = context.tab;
+  const auto hint = context.analysis().search_hint();
+  if (!hint || hint->text.empty() || context.analysis().hits()->total() == 0) return;
+  Rect row = padded(ui, below.cut_top(ui.px(kHelpRow + 4)));
+  draw_text(ui, row.cut_left(std::min(row.width(), text_width(ui, TextStyle::body, hint->text) + ui.px(12))),
+            hint->text, {.colour = Colour::text2});
+  const std::string label = "Search " + hint->instead;
+  if (!hint->instead.empty() && link(ui, "search.instead", row.cut_left(link_width(ui, label)), label))
+    tab.change([&](session::ViewChoices& choices) { choices.search = hint->instead; });
+}
+
 void SearchPanel::draw_list(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
-  SessionTab& tab = context.tab;
-  const EventSearch* hits = context.analysis().hits();
+  session::SessionTab& tab = context.tab;
+  const search::EventSearch* hits = context.analysis().hits();
   if (hits == nullptr) return;
   if (hits->total() == 0) {
+    const auto hint = context.analysis().search_hint();
     const std::string where = tab.choices.filter.empty() ? "" : " passes the filter and";
-    const std::string sentence = "No event" + where + " matches " + tab.choices.search + ".";
-    if (empty_state(ui, "search.none", area, icon::kSearch, sentence, "Clear the search")) {
-      tab.change([](ViewChoices& choices) { choices.search.clear(); });
+    const std::string sentence =
+        hint && !hint->text.empty() ? hint->text + "." : "No event" + where + " matches " + tab.choices.search + ".";
+    const std::string instead = hint ? hint->instead : "";
+    const std::string action = instead.empty() ? "Clear the search" : "Search " + instead;
+    if (empty_state(ui, "search.none", area, icon::kSearch, sentence, action)) {
+      tab.change([&](session::ViewChoices& choices) { choices.search = instead; });
     }
     return;
   }
   const auto list = context.analysis().hit_list(range_of(tab));
   if (!list) return;
   Rect rest = area;
-  if (list->hits.size() == HitList::kMost) {
+  if (list->hits.size() == session::HitList::kMost) {
     draw_text(ui, padded(ui, rest.cut_bottom(ui.px(20))),
-              "The first " + format_count(HitList::kMost) + " by time; F3 steps through all of them", kHintText);
+              "The first " + format_count(session::HitList::kMost) + " by time; F3 steps through all of them",
+              kHintText);
   }
   if (list->hits.empty())
     return empty_sentence(ui, "search.elsewhere", rest, icon::kSearch, "No hit lies in the visible range.");
@@ -371,10 +392,10 @@ void SearchPanel::draw_list(const PanelContext& context, const Rect& area) {
       [&](std::size_t row, std::size_t column) { return cell_of(tab, list->hits[row], column, names_); }, table_,
       options);
   if (!result.clicked || *result.clicked >= list->hits.size()) return;
-  select_event(tab, list->hits[*result.clicked].event);
+  view::select_event(tab, list->hits[*result.clicked].event);
   context.actions.reveal(list->hits[*result.clicked].event);
 }
 
 std::unique_ptr<Panel> make_search_panel(const PanelParts&) { return std::make_unique<SearchPanel>(); }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

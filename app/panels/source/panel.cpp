@@ -8,7 +8,7 @@
 #include "core/listing/analysis_listings.h"
 #include "core/model/source_location.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -19,19 +19,19 @@ namespace {
 constexpr float kCostWidth = 66, kSourceTextBarWidth = 32, kNumberWidth = 40;
 constexpr float kHeatBar = 24;  // the hottest line's
 
-Colour colour_of(TokenKind kind) {
+Colour colour_of(content::TokenKind kind) {
   switch (kind) {
-    case TokenKind::text:
+    case content::TokenKind::text:
       return Colour::text1;
-    case TokenKind::keyword:
+    case content::TokenKind::keyword:
       return Colour::code_keyword;
-    case TokenKind::string:
+    case content::TokenKind::string:
       return Colour::code_string;
-    case TokenKind::number:
+    case content::TokenKind::number:
       return Colour::code_number;
-    case TokenKind::comment:
+    case content::TokenKind::comment:
       return Colour::text3;
-    case TokenKind::operation:
+    case content::TokenKind::operation:
       return Colour::text2;
   }
   return Colour::text1;
@@ -41,11 +41,12 @@ constexpr float kSourceHeadRow = 36, kFindRow = 32, kFootHeight = 92;
 constexpr std::size_t kMostFilesInMenu = 24;
 
 struct HeatChoice {
-  Heat heat;
+  content::Heat heat;
   const char* title;
 };
-constexpr std::array kHeats = {HeatChoice{Heat::busy, "busy time"}, HeatChoice{Heat::wait, "wait time"},
-                               HeatChoice{Heat::events, "events"}, HeatChoice{Heat::bytes, "bytes"}};
+constexpr std::array kHeats = {HeatChoice{content::Heat::busy, "busy time"},
+                               HeatChoice{content::Heat::wait, "wait time"},
+                               HeatChoice{content::Heat::events, "events"}, HeatChoice{content::Heat::bytes, "bytes"}};
 
 constexpr float kWidthWithListing = 900, kTextShare = 0.5F;  // the instruction listing stands beside the text
 
@@ -83,7 +84,7 @@ void SourcePanel::draw_find(const PanelContext& context, Rect row) {
   const TextInputResult typed =
       text_input(ui, "source.find", field, find_, {.placeholder = "Text or line number", .icon = icon::kSearch});
   if (typed.changed) {
-    found_ = find_lines(lines_, find_);
+    found_ = content::find_lines(lines_, find_);
     found_at_ = 0;
     if (!found_.empty()) scroll_to_ = found_.front() + 1;
   } else if (typed.submitted) {
@@ -118,7 +119,7 @@ void SourcePanel::draw_code(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   const float row_height = ui.px(size::kCodeRow);
   std::size_t widest = 0;
-  for (const CodeLine& line : lines_) widest = std::max(widest, line.text.size());
+  for (const content::CodeLine& line : lines_) widest = std::max(widest, line.text.size());
   const float width = ui.px(kCostWidth + kSourceTextBarWidth + kNumberWidth + 40) +
                       static_cast<float>(widest) * text_width(ui, TextStyle::mono, "m");
   const bool lit_here = lit_ && same_source(lit_->path, file_->path);
@@ -132,7 +133,12 @@ void SourcePanel::draw_code(const PanelContext& context, const Rect& area) {
     const float y = content.y0 + static_cast<float>(i) * row_height;
     if (y > visible.y1) break;
     draw_line(context, i, {content.x0, y, std::max(content.x1, visible.x1), y + row_height});
-    draw_warning(context, i, {visible.x0, y, visible.x1, y + row_height});
+    draw_warning(context, i, content.x0, {visible.x0, y, visible.x1, y + row_height});
+  }
+  if (copies_all_of(context.ui, "source.lines")) {
+    std::string text;
+    for (const content::CodeLine& line : lines_) text += line.text + '\n';
+    context.copy(text, format_count(lines_.size()) + " lines");
   }
   if (scroll_to_ && *scroll_to_ > 0) {
     const float y = content.y0 + static_cast<float>(*scroll_to_ - 1) * row_height;
@@ -145,8 +151,9 @@ void SourcePanel::draw_line(const PanelContext& context, std::size_t index, Rect
   Ui& ui = context.ui;
   const auto number = static_cast<std::uint32_t>(index + 1);
   const std::string name = "source.line." + std::to_string(number);
-  const Interaction response = interact(ui, name, row, {.disabled = false, .below_others = true});
   const bool lit = lit_ && lit_->line == number && same_source(lit_->path, file_->path);
+  const Interaction response = interact(
+      ui, name, row, {.below_others = true, .chosen = lit, .group = "source.lines", .label = lines_[index].text});
   const bool found = std::binary_search(found_.begin(), found_.end(), static_cast<std::uint32_t>(index));
   if (lit || response.hovered) fill(ui, row, ui.colour(lit ? Colour::accent_bg : Colour::bg3));
   if (found) {
@@ -159,9 +166,9 @@ void SourcePanel::draw_line(const PanelContext& context, std::size_t index, Rect
   draw_text(ui, row.cut_left(ui.px(kNumberWidth)), std::to_string(number),
             {.style = TextStyle::mono, .colour = lit ? Colour::text1 : Colour::text3, .align = Align::right});
   row.cut_left(ui.px(16));
-  const CodeLine& line = lines_[index];
+  const content::CodeLine& line = lines_[index];
   float x = row.x0;
-  for (const CodeToken& token : line.tokens) {
+  for (const content::CodeToken& token : line.tokens) {
     const std::string_view text = std::string_view(line.text).substr(token.begin, token.end - token.begin);
     if (text.find_first_not_of(' ') != std::string_view::npos) {
       draw_text(ui, {x, row.y0, x + text_width(ui, TextStyle::mono, text) + 1, row.y1}, text,
@@ -176,10 +183,10 @@ void SourcePanel::draw_line(const PanelContext& context, std::size_t index, Rect
 
 // The findings that cost a line of this file most.
 void SourcePanel::find_warnings(const PanelContext& context) {
-  advice_ = shown_advice(context.tab);
+  advice_ = session::shown_advice(context.tab);
   warnings_.clear();
   if (!advice_) return;
-  for (const Finding& finding : advice_->findings) {
+  for (const analysis::Finding& finding : advice_->findings) {
     std::string_view path;
     std::uint32_t line = 0;
     const bool here = parse_source_location(finding.source, path, line) && same_source(path, file_->path);
@@ -187,24 +194,36 @@ void SourcePanel::find_warnings(const PanelContext& context) {
   }
 }
 
-// At the right end of the line, with all that is found there on hover; a click chooses the first.
-void SourcePanel::draw_warning(const PanelContext& context, std::size_t index, const Rect& row) const {
-  const Finding* first = nullptr;
+// At the right end of the line where its text leaves room, else a sign alone between its number and its text; with all
+// that is found there on hover. A click chooses the first. `left`: where the line begins, perhaps out of sight.
+void SourcePanel::draw_warning(const PanelContext& context, std::size_t index, float left, const Rect& row) const {
+  const analysis::Finding* first = nullptr;
   std::string all;
   for (const auto& [line, finding] : warnings_) {
     if (line != index) continue;
     if (first == nullptr) first = finding;
-    all += (all.empty() ? "" : "\n") + finding->headline + (finding->is_error ? "" : ", " + saving_text(*finding));
+    all += (all.empty() ? "" : "\n") + finding->headline +
+           (finding->is_error ? "" : ", " + analysis::saving_text(*finding));
   }
   if (first == nullptr) return;
   Ui& ui = context.ui;
+  const float gap = left + ui.px(kCostWidth + kSourceTextBarWidth + 8 + kNumberWidth);
+  const float end = gap + ui.px(16) + text_width(ui, TextStyle::mono, lines_[index].text);
   const float width = text_width(ui, TextStyle::small, first->tab) + ui.px(30);
-  const Rect place{std::max(row.x0, row.x1 - width - ui.px(8)), row.y0, row.x1 - ui.px(8), row.y1};
+  const bool named = row.x1 - width - ui.px(8) > end;
+  Rect place{row.x1 - width - ui.px(8), row.y0, row.x1 - ui.px(8), row.y1};
+  if (!named) {
+    place.x0 = gap >= row.x0 ? gap : row.x1 - ui.px(24);
+    place.x1 = place.x0 + ui.px(16);
+  }
   fill(ui, place, ui.colour(Colour::bg1), size::kChipRadius);
-  const Interaction touch = interact(ui, "source.warning." + std::to_string(index + 1), place);
-  Rect inside = place.inset(ui.px(6), 0);
-  draw_icon(ui, inside.cut_left(ui.px(18)), icon::kWarning, ui.colour(Colour::warning_line), TextStyle::icon12);
-  draw_text(ui, inside, first->tab, {.style = TextStyle::small, .colour = Colour::warning, .fit = Fit::clip});
+  const Interaction touch = interact(ui, "source.warning." + std::to_string(index + 1), place,
+                                     {.group = "source.lines", .label = first->tab});
+  Rect inside = named ? place.inset(ui.px(6), 0) : place.inset(ui.px(1), 0);
+  draw_icon(ui, inside.cut_left(ui.px(named ? 18 : 14)), icon::kWarning, ui.colour(Colour::warning_line),
+            TextStyle::icon12);
+  if (named)
+    draw_text(ui, inside, first->tab, {.style = TextStyle::small, .colour = Colour::warning, .fit = Fit::clip});
   if (touch.hovered) set_cursor(Cursor::response);
   tooltip(ui, touch, place, all);
   if (!touch.clicked) return;
@@ -215,12 +234,12 @@ void SourcePanel::draw_warning(const PanelContext& context, std::size_t index, c
 void SourcePanel::draw_margin(const PanelContext& context, std::size_t index, Rect margin) {
   Ui& ui = context.ui;
   if (index >= costs_.size()) return;
-  const LineCost& cost = costs_[index];
-  const double value = heat_value(cost, heat_);
+  const content::LineCost& cost = costs_[index];
+  const double value = content::heat_value(cost, heat_);
   if (value <= 0 || hot_.empty()) return;  // the heat was changed in this frame
-  const double hottest = heat_value(costs_[hot_.front()], heat_);
+  const double hottest = content::heat_value(costs_[hot_.front()], heat_);
   const double share = hottest > 0 ? value / hottest : 0;
-  draw_text(ui, margin.cut_left(ui.px(kCostWidth)), heat_text(cost, heat_),
+  draw_text(ui, margin.cut_left(ui.px(kCostWidth)), content::heat_text(cost, heat_),
             {.style = share >= 0.5 ? TextStyle::mono_strong : TextStyle::mono,
              .colour = Colour::text1,
              .align = Align::right});
@@ -248,11 +267,11 @@ void SourcePanel::draw_instructions(const PanelContext& context, Rect area, bool
   }
   const EventFilter& filter = context.tab.choices.filter;
   const auto listing = context.analysis().ask_of(
-      instructions_, filter, of_line, [filter, of_line](const QueryContext& query) -> FoundAnswer<Listing> {
-        ListingRequest request{filter, {}};
+      instructions_, filter, of_line, [filter, of_line](const QueryContext& query) -> FoundAnswer<listing::Listing> {
+        listing::ListingRequest request{filter, {}};
         if (!of_line.empty()) request.by = {of_line};
-        auto made = TRY(list_instructions(query, request));
-        return std::shared_ptr<const Listing>(std::make_shared<Listing>(std::move(made)));
+        auto made = TRY(listing::list_instructions(query, request));
+        return std::shared_ptr<const listing::Listing>(std::make_shared<listing::Listing>(std::move(made)));
       });
   std::string hint = of_line.empty() ? "what the devices executed" : "of line " + std::to_string(lit_->line);
   if (listing && !listing->note.empty()) hint = listing->note;
@@ -286,7 +305,7 @@ const std::array<SourcePanel::PageName, 3> SourcePanel::kTablePages = {
 void SourcePanel::begin(const PanelContext& context) {
   const auto& sources = context.tab.snapshot->sources;
   if (!std::exchange(begun_, true)) {
-    const std::string retained = retained_value(context.tab, kSourcePageKey);
+    const std::string retained = session::retained_value(context.tab, session::kSourcePageKey);
     for (const PageName& page : kTablePages) {
       if (retained != page.id) continue;
       page_ = page.page;
@@ -304,7 +323,7 @@ void SourcePanel::begin(const PanelContext& context) {
   const auto now = std::ranges::find_if(sources, [&](const auto& s) { return s->path == file_->path; });
   if (now != sources.end() && *now != file_) {
     file_ = *now;
-    lines_ = code_lines(*file_);
+    lines_ = content::code_lines(*file_);
     costs_.clear();
     all_.reset();
   }
@@ -315,7 +334,7 @@ void SourcePanel::open_text(std::shared_ptr<const SourceFile> file) {
   page_chosen_ = true;
   if (file == file_) return;
   file_ = std::move(file);
-  lines_ = code_lines(*file_);
+  lines_ = content::code_lines(*file_);
   costs_.clear();
   hot_.clear();
   found_.clear();
@@ -324,7 +343,7 @@ void SourcePanel::open_text(std::shared_ptr<const SourceFile> file) {
 }
 
 void SourcePanel::follow_selection(const PanelContext& context) {
-  SessionTab& tab = context.tab;
+  session::SessionTab& tab = context.tab;
   if (tab.selected_source == followed_) return;
   followed_ = tab.selected_source;
   std::string_view path;
@@ -353,11 +372,11 @@ void SourcePanel::refresh_costs(const PanelContext& context) {
   all_ = lines;
   costs_heat_ = heat_;
   const auto& sources = context.tab.snapshot->sources;
-  costs_ = file_ ? line_costs(*lines, file_->path, lines_.size()) : std::vector<LineCost>{};
-  hot_ = hot_lines(costs_, heat_);
-  files_ = file_costs(*lines, sources);
-  sort_files(files_, column_of(heat_), true);
-  missing_texts_ = paths_without_text(*lines, sources).size();
+  costs_ = file_ ? content::line_costs(*lines, file_->path, lines_.size()) : std::vector<content::LineCost>{};
+  hot_ = content::hot_lines(costs_, heat_);
+  files_ = content::file_costs(*lines, sources);
+  content::sort_files(files_, heat_, true);
+  missing_texts_ = content::paths_without_text(*lines, sources).size();
   order_stale_ = true;
   const bool shown = lit_ && lit_events_of_ == lit_ && (context.tab.lit || lit_events_.total == 0);
   if (shown) context.analysis().ask_line_events(lit_->path, lit_->line);  // of this state
@@ -368,7 +387,7 @@ void SourcePanel::refresh_costs(const PanelContext& context) {
 // Events name the file as the source recorded it, which may be shorter than the stored path.
 std::string SourcePanel::recorded_path(std::uint32_t line) const {
   if (all_) {
-    for (const SourceLine& cost : all_->lines) {
+    for (const analysis::SourceLine& cost : all_->lines) {
       if (cost.line == line && same_source(cost.path, file_->path)) return cost.path;
     }
   }
@@ -377,7 +396,7 @@ std::string SourcePanel::recorded_path(std::uint32_t line) const {
 
 void SourcePanel::light_line(const PanelContext& context, const Place& place) {
   lit_ = place;
-  SessionTab& tab = context.tab;
+  session::SessionTab& tab = context.tab;
   tab.selected.reset();
   tab.related.clear();
   tab.lit.reset();
@@ -396,10 +415,10 @@ void SourcePanel::take_line_events(const PanelContext& context) {
   lit_events_of_ = lit_;
   causes_.reset();
   causes_task_ = {};
-  SessionTab& tab = context.tab;
+  session::SessionTab& tab = context.tab;
   tab.lit = lit_events_.total > 0 ? lit_events_.mask : nullptr;
   if (std::exchange(fit_when_ready_, false) && lit_events_.total > 0) {
-    show_stretch(tab, lit_events_.stretch.begin_ns, lit_events_.stretch.end_ns);
+    view::show_stretch(tab, lit_events_.stretch.begin_ns, lit_events_.stretch.end_ns);
     context.actions.reveal(lit_events_.events.front());
   }
   if (step_when_ready_ != 0) step_event(context, std::exchange(step_when_ready_, 0));
@@ -503,7 +522,7 @@ void SourcePanel::draw_choice(const PanelContext& context, Rect& row) {
   const float caret = ui.px(16);
   const float width = std::min(text_width(ui, TextStyle::heading, title) + caret, row.width());
   Rect place = row.cut_left(width).middle(ui.px(size::kControl));
-  const Interaction response = interact(ui, "source.file", place);
+  const Interaction response = interact(ui, "source.file", place, {.label = title});
   if (response.hovered) {
     set_cursor(Cursor::response);
     fill(ui, place.inset(-ui.px(4), 0), ui.colour(Colour::bg3), size::kChipRadius);
@@ -518,7 +537,7 @@ void SourcePanel::draw_choice(const PanelContext& context, Rect& row) {
   for (std::size_t i = 0; i < std::min(files_.size(), kMostFilesInMenu); ++i) {
     items.push_back({.id = std::to_string(i),
                      .label = file_name(files_[i].path),
-                     .shortcut = heat_text(files_[i].cost, heat_),
+                     .shortcut = content::heat_text(files_[i].cost, heat_),
                      .icon = files_[i].text ? icon::kFileCode : icon::kFile,
                      .checked = page_ == Page::text && files_[i].text == file_,
                      .line_above = i == 0});
@@ -551,7 +570,7 @@ void SourcePanel::show_page(const PanelContext& context, Page page, const std::s
   for (const PageName& each : kTablePages) {
     if (each.page == page_) retained = each.id;
   }
-  keep_value(context.tab, kSourcePageKey, retained);
+  session::keep_value(context.tab, session::kSourcePageKey, retained);
 }
 
 void SourcePanel::choose_folder(const PanelContext& context) const {
@@ -562,8 +581,8 @@ void SourcePanel::choose_folder(const PanelContext& context) const {
 void SourcePanel::store_texts(const PanelContext& context) {
   if (chosen_folder_->empty() || !all_ || storing_.valid()) return;
   storing_from_ = std::exchange(*chosen_folder_, "");
-  storing_ = pool_.start([names = paths_without_text(*all_, context.tab.snapshot->sources), store = context.tab.store,
-                          folder = storing_from_](TaskControl&) -> Result<Stored> {
+  storing_ = pool_.start([names = content::paths_without_text(*all_, context.tab.snapshot->sources),
+                          store = context.tab.store, folder = storing_from_](TaskControl&) -> Result<Stored> {
     if (store->is_read_only()) {
       return Error{store->opened_from() + ": is read-only and can take no sources; save it under another name first"};
     }
@@ -584,7 +603,7 @@ void SourcePanel::take_stored(const PanelContext& context) {
                                   storing_from_ + ": none of the " + format_count(stored->missing) +
                                       " source files is below this folder; choose the one that holds them");
   }
-  note_retained_change(context.tab);
+  session::note_retained_change(context.tab);
   context.actions.inform("Stored " + format_count(stored->found) +
                          (stored->found == 1 ? " source file, " : " source files, ") + format_count(stored->missing) +
                          " not found");
@@ -594,4 +613,4 @@ void SourcePanel::take_stored(const PanelContext& context) {
 
 std::unique_ptr<Panel> make_source_panel(const PanelParts& parts) { return std::make_unique<SourcePanel>(parts.pool); }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

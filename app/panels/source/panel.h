@@ -11,7 +11,7 @@
 #include "core/analysis/dependencies/wait_causes.h"
 #include "core/base/worker_pool.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 class SourcePanel final : public Panel {
  public:
@@ -58,7 +58,7 @@ class SourcePanel final : public Panel {
   void draw_line(const PanelContext& context, std::size_t index, render::Rect row);
   void draw_margin(const PanelContext& context, std::size_t index, render::Rect margin);
   void find_warnings(const PanelContext& context);
-  void draw_warning(const PanelContext& context, std::size_t index, const render::Rect& row) const;
+  void draw_warning(const PanelContext& context, std::size_t index, float left, const render::Rect& row) const;
 
   // source/tables.cpp: lines and files by cost
   void draw_narrow(const PanelContext& context, render::Rect row);
@@ -73,7 +73,7 @@ class SourcePanel final : public Panel {
   void draw_figures(const PanelContext& context, render::Rect area);
   void step_event(const PanelContext& context, int step);
   void find_causes(const PanelContext& context);
-  [[nodiscard]] LineCost lit_cost() const;
+  [[nodiscard]] content::LineCost lit_cost() const;
   [[nodiscard]] std::string lit_text(const PanelContext& context) const;
 
   WorkerPool& pool_;
@@ -81,28 +81,28 @@ class SourcePanel final : public Panel {
   bool begun_ = false;
   bool page_chosen_ = false;                // by the user or by an event; else the first text that there is
   std::shared_ptr<const SourceFile> file_;  // of the text page
-  std::vector<CodeLine> lines_;
-  std::shared_ptr<const SourceLines> all_;  // of the whole session; null until known
-  std::vector<LineCost> costs_;             // one per line of lines_
-  std::vector<std::uint32_t> hot_;          // indices into lines_, the costliest first
-  std::vector<FileCost> files_;
+  std::vector<content::CodeLine> lines_;
+  std::shared_ptr<const analysis::SourceLines> all_;  // of the whole session; null until known
+  std::vector<content::LineCost> costs_;              // one per line of lines_
+  std::vector<std::uint32_t> hot_;                    // indices into lines_, the costliest first
+  std::vector<content::FileCost> files_;
   std::size_t missing_texts_ = 0;
-  Heat heat_ = Heat::busy;
-  Heat costs_heat_ = Heat::busy;
+  content::Heat heat_ = content::Heat::busy;
+  content::Heat costs_heat_ = content::Heat::busy;
 
   std::string followed_;      // the tab's selected_source that was scrolled to
   std::optional<Place> lit_;  // the path as the events name it
   std::optional<std::uint32_t> scroll_to_;
-  std::shared_ptr<const Advice> advice_;                            // whose findings are in the lines below
-  std::vector<std::pair<std::uint32_t, const Finding*>> warnings_;  // by line of the file that is shown
-  float text_height_ = 0;  // of the last frame: the lit line stays in sight when it changes
-  LineEvents lit_events_;  // of lit_, by time, once they were asked for
+  std::shared_ptr<const analysis::Advice> advice_;                            // whose findings are in the lines below
+  std::vector<std::pair<std::uint32_t, const analysis::Finding*>> warnings_;  // by line of the file that is shown
+  float text_height_ = 0;            // of the last frame: the lit line stays in sight when it changes
+  analysis::LineEvents lit_events_;  // of lit_, by time, once they were asked for
   std::optional<Place> lit_events_of_;
   std::optional<std::size_t> lit_at_;  // the event of lit_events_ that was stepped to
   bool fit_when_ready_ = false;
   int step_when_ready_ = 0;
-  Task<Result<WaitCauses>> causes_task_;
-  std::optional<WaitCauses> causes_;
+  Task<Result<analysis::WaitCauses>> causes_task_;
+  std::optional<analysis::WaitCauses> causes_;
   std::uint64_t causes_version_ = 0;  // of the dependencies that they were asked for with
 
   std::string find_;
@@ -115,7 +115,7 @@ class SourcePanel final : public Panel {
   bool show_lit_row_ = false;
   render::TableState lines_table_, files_table_;
 
-  FilteredAnswer<Listing, std::string> instructions_;  // of a line; "": of all
+  FilteredAnswer<listing::Listing, std::string> instructions_;  // of a line; "": of all
   AnswerTable instruction_rows_;
   bool instructions_of_line_ = true;
 
@@ -124,4 +124,4 @@ class SourcePanel final : public Panel {
   std::string storing_from_;
 };
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "render/widgets/widgets.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -19,65 +19,62 @@ constexpr float kWholePaths = 760;  // units of width from which whole paths are
 
 // A column of figures, left out where every line has nothing in it.
 struct Figure {
-  CostColumn column;
-  Heat heat;
+  content::Heat heat;
   const char* title;
   const char* tooltip;
 };
 constexpr std::array kFigures = {
-    Figure{CostColumn::events, Heat::events, "Events", "Events that name the line"},
-    Figure{CostColumn::busy, Heat::busy, "Busy",
+    Figure{content::Heat::events, "Events", "Events that name the line"},
+    Figure{content::Heat::busy, "Busy",
            "Time of these events without waiting. An event that runs inside another counts in both lines."},
-    Figure{CostColumn::wait, Heat::wait, "Wait", "Time that these events waited, and of events that do nothing else"},
-    Figure{CostColumn::bytes, Heat::bytes, "Bytes", "Bytes that these events read, wrote or moved"}};
+    Figure{content::Heat::wait, "Wait", "Time that these events waited, and of events that do nothing else"},
+    Figure{content::Heat::bytes, "Bytes", "Bytes that these events read, wrote or moved"}};
 
 struct CostTable {
   std::vector<TableColumn> columns;
-  std::vector<CostColumn> meaning;
-  std::vector<Heat> heats;  // of the columns after the first `texts`
+  std::vector<content::CostOrder> orders;  // of the columns; the first `texts` are by place
   std::size_t texts = 0;
 };
 
-CostTable cost_table(std::vector<TableColumn> first, const LineCost& total, Heat heat) {
+CostTable cost_table(std::vector<TableColumn> first, const content::LineCost& total, content::Heat heat) {
   CostTable result;
   result.texts = first.size();
   result.columns = std::move(first);
-  result.meaning.assign(result.texts, CostColumn::place);
+  result.orders.assign(result.texts, std::nullopt);
   for (const Figure& figure : kFigures) {
-    if (heat_value(total, figure.heat) <= 0) continue;
+    if (content::heat_value(total, figure.heat) <= 0) continue;
     result.columns.push_back({.title = figure.title,
-                              .width = figure.heat == heat           ? 124.0F
-                                       : figure.heat == Heat::events ? 64.0F
-                                                                     : 78.0F,
+                              .width = figure.heat == heat                    ? 124.0F
+                                       : figure.heat == content::Heat::events ? 64.0F
+                                                                              : 78.0F,
                               .align = Align::right,
                               .tooltip = figure.tooltip});
-    result.meaning.push_back(figure.column);
-    result.heats.push_back(figure.heat);
+    result.orders.emplace_back(figure.heat);
   }
   return result;
 }
 
 // The order that the head shows; without a choice, by the heat.
-CostColumn sorted_by(const TableState& state, const CostTable& table, Heat heat) {
+content::CostOrder sorted_by(const TableState& state, const CostTable& table, content::Heat heat) {
   const auto chosen = static_cast<std::size_t>(state.sort_column);
-  return state.sort_column >= 0 && chosen < table.meaning.size() ? table.meaning[chosen] : column_of(heat);
+  return state.sort_column >= 0 && chosen < table.orders.size() ? table.orders[chosen] : content::CostOrder(heat);
 }
 
-void show_order(TableState& state, const CostTable& table, Heat heat) {
+void show_order(TableState& state, const CostTable& table, content::Heat heat) {
   if (state.sort_column >= 0) return;
-  const auto column = std::ranges::find(table.meaning, column_of(heat));
-  if (column == table.meaning.end()) return;
-  state.sort_column = static_cast<int>(column - table.meaning.begin());
+  const auto column = std::ranges::find(table.orders, content::CostOrder(heat));
+  if (column == table.orders.end()) return;
+  state.sort_column = static_cast<int>(column - table.orders.begin());
   state.descending = true;
 }
 
-TableCell figure_cell(const LineCost& cost, Heat shown, Heat heat, double most) {
-  TableCell cell{.text = heat_text(cost, shown)};
+TableCell figure_cell(const content::LineCost& cost, content::Heat shown, content::Heat heat, double most) {
+  TableCell cell{.text = content::heat_text(cost, shown)};
   if (cell.text.empty()) {
     cell.text = "–";
     cell.colour = Colour::text3;
   } else if (shown == heat && most > 0) {
-    cell.bar = heat_value(cost, shown) / most;
+    cell.bar = content::heat_value(cost, shown) / most;
   }
   return cell;
 }
@@ -122,27 +119,28 @@ void SourcePanel::draw_narrow(const PanelContext& context, Rect row) {
 }
 
 void SourcePanel::draw_lines(const PanelContext& context, const Rect& area) {
-  LineCost total;
-  for (const SourceLine& line : all_->lines) total += cost_of(line);
+  content::LineCost total;
+  for (const analysis::SourceLine& line : all_->lines) total += content::cost_of(line);
   const CostTable layout = cost_table({{.title = "Line", .tooltip = "File and line that events name"}}, total, heat_);
   show_order(lines_table_, layout, heat_);
   if (std::exchange(order_stale_, false)) {
-    order_ = ordered_lines(*all_, narrow_, sorted_by(lines_table_, layout, heat_), lines_table_.descending);
+    order_ = content::ordered_lines(*all_, narrow_, sorted_by(lines_table_, layout, heat_), lines_table_.descending);
   }
   double most = 0;
-  for (const std::uint32_t i : order_) most = std::max(most, heat_value(cost_of(all_->lines[i]), heat_));
+  for (const std::uint32_t i : order_)
+    most = std::max(most, content::heat_value(content::cost_of(all_->lines[i]), heat_));
   const bool whole = area.width() >= context.ui.px(kWholePaths);
   const auto& sources = context.tab.snapshot->sources;
   const auto content = [&](std::size_t row, std::size_t column) -> TableCell {
-    const SourceLine& line = all_->lines[order_[row]];
-    if (column >= layout.texts) return figure_cell(cost_of(line), layout.heats[column - layout.texts], heat_, most);
+    const analysis::SourceLine& line = all_->lines[order_[row]];
+    if (column >= layout.texts) return figure_cell(content::cost_of(line), *layout.orders[column], heat_, most);
     TableCell cell{.text = (whole ? line.path : file_name(line.path)) + ":" + std::to_string(line.line),
                    .fit = Fit::middle};
     cell.link = find_source(sources, line.path).has_value();
     return cell;
   };
   const auto is_lit = [&](std::size_t row) {
-    const SourceLine& line = all_->lines[order_[row]];
+    const analysis::SourceLine& line = all_->lines[order_[row]];
     return lit_ && lit_->line == line.line && same_source(lit_->path, line.path);
   };
   TableOptions options{.selected = is_lit};
@@ -155,7 +153,7 @@ void SourcePanel::draw_lines(const PanelContext& context, const Rect& area) {
       table(context.ui, "source.lines", area, layout.columns, order_.size(), content, lines_table_, options);
   if (result.sort_changed) order_stale_ = true;
   const auto place_of = [&](std::size_t row) {
-    const SourceLine& line = all_->lines[order_[row]];
+    const analysis::SourceLine& line = all_->lines[order_[row]];
     return Place{line.path, line.line};
   };
   if (result.clicked) light_line(context, place_of(*result.clicked));
@@ -172,11 +170,11 @@ void SourcePanel::draw_lines(const PanelContext& context, const Rect& area) {
 }
 
 void SourcePanel::draw_files(const PanelContext& context, const Rect& area) {
-  LineCost total;
+  content::LineCost total;
   double most = 0;
-  for (const FileCost& file : files_) {
+  for (const content::FileCost& file : files_) {
     total += file.cost;
-    most = std::max(most, heat_value(file.cost, heat_));
+    most = std::max(most, content::heat_value(file.cost, heat_));
   }
   const CostTable layout = cost_table(
       {{.title = "File", .tooltip = "A click opens it"},
@@ -185,8 +183,8 @@ void SourcePanel::draw_files(const PanelContext& context, const Rect& area) {
   show_order(files_table_, layout, heat_);
   const bool whole = area.width() >= context.ui.px(kWholePaths);
   const auto content = [&](std::size_t row, std::size_t column) -> TableCell {
-    const FileCost& file = files_[row];
-    if (column >= layout.texts) return figure_cell(file.cost, layout.heats[column - layout.texts], heat_, most);
+    const content::FileCost& file = files_[row];
+    if (column >= layout.texts) return figure_cell(file.cost, *layout.orders[column], heat_, most);
     if (column == 1) return {.text = format_count(file.line_count), .colour = Colour::text2};
     return {.text = whole ? file.path : file_name(file.path),
             .fit = Fit::middle,
@@ -195,7 +193,7 @@ void SourcePanel::draw_files(const PanelContext& context, const Rect& area) {
   };
   const TableResult result =
       table(context.ui, "source.files_by_cost", area, layout.columns, files_.size(), content, files_table_);
-  if (result.sort_changed) sort_files(files_, sorted_by(files_table_, layout, heat_), files_table_.descending);
+  if (result.sort_changed) content::sort_files(files_, sorted_by(files_table_, layout, heat_), files_table_.descending);
   if (const auto row = result.clicked_link ? result.clicked_link : result.double_clicked) {
     show_page(context, Page::text, files_[*row].path);
   }
@@ -203,10 +201,10 @@ void SourcePanel::draw_files(const PanelContext& context, const Rect& area) {
 
 // The foot of the source panel: what the lit line cost, what it waited for, and the way to its events.
 
-LineCost SourcePanel::lit_cost() const {
-  LineCost cost;
-  for (const SourceLine& line : all_->lines) {
-    if (line.line == lit_->line && same_source(line.path, lit_->path)) cost += cost_of(line);
+content::LineCost SourcePanel::lit_cost() const {
+  content::LineCost cost;
+  for (const analysis::SourceLine& line : all_->lines) {
+    if (line.line == lit_->line && same_source(line.path, lit_->path)) cost += content::cost_of(line);
   }
   return cost;
 }
@@ -215,7 +213,7 @@ LineCost SourcePanel::lit_cost() const {
 void SourcePanel::find_causes(const PanelContext& context) {
   if (causes_task_.ready()) {
     auto causes = causes_task_.take();
-    causes_ = causes ? std::move(*causes) : WaitCauses{};  // what failed is not tried again in each frame
+    causes_ = causes ? std::move(*causes) : analysis::WaitCauses{};  // what failed is not tried again in each frame
     if (!causes) context.actions.notify(Severity::warning, causes.message());
   }
   if (causes_task_.valid() || !lit_ || lit_events_of_ != lit_ || lit_events_.events.empty()) return;
@@ -227,13 +225,13 @@ void SourcePanel::find_causes(const PanelContext& context) {
   causes_task_ = pool_.start([dependencies, events = std::move(events), store = context.tab.store,
                               snapshot = context.tab.snapshot](TaskControl& control) {
     EventReader reader(*store, snapshot);
-    return wait_causes(*dependencies, events, reader, control);
+    return analysis::wait_causes(*dependencies, events, reader, control);
   });
 }
 
 // To the event of the line after or before the selected one; the events are asked for first where they are not known.
 void SourcePanel::step_event(const PanelContext& context, int step) {
-  SessionTab& tab = context.tab;
+  session::SessionTab& tab = context.tab;
   if (lit_events_of_ != lit_) {
     step_when_ready_ = step;
     return context.analysis().ask_line_events(lit_->path, lit_->line);
@@ -253,7 +251,7 @@ void SourcePanel::step_event(const PanelContext& context, int step) {
     lit_at_ = *lit_at_ == 0 ? last : *lit_at_ - 1;
   }
   tab.lit = lit_events_.mask;  // something else may have been selected since
-  select_event(tab, events[*lit_at_]);
+  view::select_event(tab, events[*lit_at_]);
   context.actions.reveal(events[*lit_at_]);
 }
 
@@ -299,7 +297,7 @@ void SourcePanel::draw_foot(const PanelContext& context, Rect area) {
 
 // "3 of 36,985", "36,985 events lit", "36,985 events lit, none in view".
 std::string SourcePanel::lit_text(const PanelContext& context) const {
-  const SessionTab& tab = context.tab;
+  const session::SessionTab& tab = context.tab;
   if (lit_events_of_ != lit_ || !tab.lit) return "";
   const std::string total = format_count(lit_events_.total);
   if (tab.selected && lit_at_ && *lit_at_ < lit_events_.events.size() &&
@@ -314,7 +312,7 @@ std::string SourcePanel::lit_text(const PanelContext& context) const {
 
 void SourcePanel::draw_figures(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
-  const LineCost cost = lit_cost();
+  const content::LineCost cost = lit_cost();
   const auto busy = static_cast<double>(cost.busy_ns), wait = static_cast<double>(cost.wait_ns);
   struct Figure {
     const char* label;
@@ -337,13 +335,13 @@ void SourcePanel::draw_figures(const PanelContext& context, Rect area) {
   }
   const bool causes_known = lit_events_of_ == lit_ && causes_ && !causes_->causes.empty();
   if (causes_known) {
-    const WaitCause& first = causes_->causes.front();
+    const analysis::WaitCause& first = causes_->causes.front();
     if (waits) bound.value = first.name.empty() ? first.track : first.name;
     const bool part = lit_events_.events.size() > kMostLookedInto;
     bound.explanation += part ? " The first " + format_count(kMostLookedInto) + " of its events waited most for:"
                               : " It waited most for:";
     for (std::size_t i = 0; i < std::min<std::size_t>(causes_->causes.size(), 4); ++i) {
-      const WaitCause& cause = causes_->causes[i];
+      const analysis::WaitCause& cause = causes_->causes[i];
       bound.explanation += "\n" + cause.name + (cause.name.empty() ? "" : " on ") + cause.track + ", " +
                            format_duration(cause.wait_ns) + " (" +
                            share_text(static_cast<double>(cause.wait_ns), static_cast<double>(causes_->wait_ns)) + ")";
@@ -357,10 +355,11 @@ void SourcePanel::draw_figures(const PanelContext& context, Rect area) {
     draw_text(ui, cell.cut_top(ui.px(22)), figures[i].label, {.colour = Colour::text2});
     draw_text(ui, cell.cut_top(ui.px(22)), figures[i].value,
               {.style = TextStyle::mono, .colour = figures[i].colour, .fit = Fit::middle});
-    const Interaction response = interact(ui, std::string("source.figure.") + figures[i].label, whole);
+    const Interaction response = interact(ui, std::string("source.figure.") + figures[i].label, whole,
+                                          {.group = "source.figures", .label = figures[i].label});
     tooltip(ui, response, whole, figures[i].explanation);
     if (response.clicked) context.copy(figures[i].value, std::string(figures[i].label) + ": " + figures[i].value);
   }
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -5,7 +5,7 @@
 #include "app/panels/panel.h"
 #include "core/listing/base/write.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -15,7 +15,7 @@ namespace {
 // table whose rows select on the timeline.
 class SqlPanel final : public Panel {
  public:
-  SqlPanel(WorkerPool& pool, QueryHistory& book) : console_(pool), book_(book) {}
+  SqlPanel(WorkerPool& pool, persist::QueryHistory& book) : console_(pool), book_(book) {}
 
   void draw(const PanelContext& context, const Rect& area) override;
   [[nodiscard]] bool pending() const override { return console_.pending(); }
@@ -28,21 +28,21 @@ class SqlPanel final : public Panel {
   void draw_candidates(const PanelContext& context, Rect area);
   void draw_answer(const PanelContext& context, Rect area);
   void draw_rows(const PanelContext& context, const Rect& area);
-  void draw_answer_head(const PanelContext& context, const SqlAnswer& answer, Rect row);
+  void draw_answer_head(const PanelContext& context, const content::SqlAnswer& answer, Rect row);
   void draw_filtered(const PanelContext& context, Rect row);
-  [[nodiscard]] EventFilter wanted_filter(const SessionTab& tab) const;
+  [[nodiscard]] EventFilter wanted_filter(const session::SessionTab& tab) const;
   void ask(const PanelContext& context);
   void insert_candidate(std::size_t index);
   void set_text(std::string sql);
   void show_row(const PanelContext& context, std::size_t row, bool fit) const;
 
-  SqlConsole console_;
-  QueryHistory& book_;
-  std::string text_ = example_queries().front().sql;
+  content::SqlConsole console_;
+  persist::QueryHistory& book_;
+  std::string text_ = persist::example_queries().front().sql;
   TextCaret caret_;
   bool focus_now_ = false;
   bool typing_ = false;  // the editor has the keyboard
-  SqlCompletion completion_;
+  content::SqlCompletion completion_;
   std::size_t candidate_ = 0;
   bool candidates_hidden_ = false;  // Esc; until something else is typed
   bool filtered_ = true;            // queries see what passes the filter of the session, where there is one
@@ -62,11 +62,11 @@ std::string first_line(const std::string& sql) {
   return shorten_middle(line, 70);
 }
 
-std::string as_text(const SqlResult& result, std::string_view format) {
+std::string as_text(const listing::SqlResult& result, std::string_view format) {
   std::ostringstream out;
-  const auto output = make_query_output(format, out);
+  const auto output = listing::make_query_output(format, out);
   (void)output->columns(result.columns);
-  std::vector<SqlValue> row;
+  std::vector<listing::SqlValue> row;
   for (std::size_t i = 0; i < result.row_count(); ++i) {
     row.assign(result.cells.begin() + static_cast<std::ptrdiff_t>(i * result.columns.size()),
                result.cells.begin() + static_cast<std::ptrdiff_t>((i + 1) * result.columns.size()));
@@ -76,27 +76,27 @@ std::string as_text(const SqlResult& result, std::string_view format) {
   return out.str();
 }
 
-void show_place(SessionTab& tab, const PanelActions& actions, const SqlRowPlace& place, bool fit) {
+void show_place(session::SessionTab& tab, const PanelActions& actions, const content::SqlRowPlace& place, bool fit) {
   if (place.event) {
-    tab.chosen_in = ChosenIn::sql;
-    select_event(tab, *place.event);
+    tab.chosen_in = session::ChosenIn::sql;
+    view::select_event(tab, *place.event);
     actions.reveal(*place.event);
     if (fit) {
-      tab.events->when_known(EventIntent::view, {*place.event}, [&tab, id = *place.event] {
-        if (const EventRecord* event = tab.events->find(id)) show_stretch(tab, event->begin_ns, event->end_ns);
+      tab.events->when_known(session::EventIntent::view, {*place.event}, [&tab, id = *place.event] {
+        if (const EventRecord* event = tab.events->find(id)) view::show_stretch(tab, event->begin_ns, event->end_ns);
       });
     }
   } else if (place.begin_ns) {
     const std::int64_t half = static_cast<std::int64_t>(tab.view.span_ns() / 2);
     const bool long_enough = place.end_ns && *place.end_ns > *place.begin_ns;
-    long_enough ? show_stretch(tab, *place.begin_ns, *place.end_ns)
+    long_enough ? view::show_stretch(tab, *place.begin_ns, *place.end_ns)
                 : tab.show({static_cast<double>(*place.begin_ns - half), static_cast<double>(*place.begin_ns + half)});
   } else if (fit) {
     actions.inform("This row names neither an event (id) nor a time (ts_ns)");
   }
 }
 
-std::string summary_of(const SqlAnswer& answer) {
+std::string summary_of(const content::SqlAnswer& answer) {
   const std::size_t rows = answer.result.row_count();
   std::string text = counted(rows, "row");
   if (answer.result.truncated) text = "The first " + text + "; there are more";
@@ -107,6 +107,10 @@ std::string summary_of(const SqlAnswer& answer) {
 
 void SqlPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
+  if (const auto query = std::exchange(context.tab.asked_query, std::nullopt)) {
+    set_text(*query);
+    ask(context);
+  }
   (void)console_.update(context.tab);
   if (console_.running()) ui.request_frame_after(0.1);  // for the share that is done
   Rect rest = area;
@@ -121,7 +125,7 @@ void SqlPanel::draw(const PanelContext& context, const Rect& area) {
   naming_ ? draw_name(context, tools) : draw_tools(context, tools);
   Rect inner = padded(ui, left);
   inner.y1 -= ui.px(8);
-  completion_ = complete_sql(text_, caret_.at, console_.tables());
+  completion_ = content::complete_sql(text_, caret_.at, console_.tables());
   const bool room = inner.width() > ui.px(2 * kCandidates);
   if (room) draw_candidates(context, inner.cut_right(ui.px(kCandidates)));
   draw_editor(context, inner);
@@ -173,7 +177,7 @@ void SqlPanel::draw_filtered(const PanelContext& context, Rect row) {
   if (checkbox(ui, "sql.filtered", place, label, filtered_) && console_.answer() != nullptr) ask(context);
 }
 
-EventFilter SqlPanel::wanted_filter(const SessionTab& tab) const {
+EventFilter SqlPanel::wanted_filter(const session::SessionTab& tab) const {
   return filtered_ ? tab.choices.filter : EventFilter{};
 }
 
@@ -181,12 +185,12 @@ void SqlPanel::draw_query_menu(const PanelContext& context) {
   if (!menu_is_open("sql.book")) return;
   constexpr std::size_t kShownHistory = 15;
   MenuItem examples{.id = "", .label = "Examples"};
-  for (const NamedQuery& query : example_queries()) {
+  for (const persist::NamedQuery& query : persist::example_queries()) {
     examples.children.push_back({.id = std::string(kExamplePrefix) + query.name, .label = query.name});
   }
   MenuItem forget{.id = "", .label = "Forget", .enabled = !book_.saved().empty()};
   std::vector<MenuItem> items = {examples};
-  for (const NamedQuery& query : book_.saved()) {
+  for (const persist::NamedQuery& query : book_.saved()) {
     items.push_back({.id = std::string(kSavedPrefix) + query.name,
                      .label = query.name,
                      .icon = icon::kStar,
@@ -204,11 +208,11 @@ void SqlPanel::draw_query_menu(const PanelContext& context) {
   if (!chosen) return;
   const auto after = [&](std::string_view prefix) { return chosen->substr(prefix.size()); };
   const auto find = [&](const auto& queries, const std::string& name) {
-    for (const NamedQuery& query : queries) {
+    for (const persist::NamedQuery& query : queries) {
       if (query.name == name) set_text(query.sql);
     }
   };
-  if (chosen->starts_with(kExamplePrefix)) find(example_queries(), after(kExamplePrefix));
+  if (chosen->starts_with(kExamplePrefix)) find(persist::example_queries(), after(kExamplePrefix));
   if (chosen->starts_with(kSavedPrefix)) find(book_.saved(), after(kSavedPrefix));
   if (chosen->starts_with(kHistoryPrefix)) set_text(book_.history()[std::stoul(after(kHistoryPrefix))]);
   if (chosen->starts_with(kForgetPrefix)) {
@@ -276,7 +280,7 @@ void SqlPanel::draw_editor(const PanelContext& context, const Rect& area) {
 }
 
 void SqlPanel::insert_candidate(std::size_t index) {
-  const SqlCandidate& chosen = completion_.candidates[index];
+  const content::SqlCandidate& chosen = completion_.candidates[index];
   const bool opens = chosen.text.ends_with('(');
   caret_.replace = {completion_.begin, completion_.end, opens ? chosen.text : chosen.text + " "};
   candidate_ = 0;
@@ -292,9 +296,10 @@ void SqlPanel::draw_candidates(const PanelContext& context, Rect area) {
   ScrollArea scroll(ui, "sql.candidates", area, height * static_cast<float>(completion_.candidates.size()));
   Rect rest = scroll.content();
   for (std::size_t i = 0; i < completion_.candidates.size(); ++i) {
-    const SqlCandidate& candidate = completion_.candidates[i];
+    const content::SqlCandidate& candidate = completion_.candidates[i];
     Rect row = rest.cut_top(height);
-    const Interaction response = interact(ui, "sql.candidate." + std::to_string(i), row);
+    const Interaction response =
+        interact(ui, "sql.candidate." + std::to_string(i), row, {.group = "sql.candidates", .label = candidate.text});
     const bool chosen = typing_ && i == candidate_;
     if (chosen) scroll.show(row);
     if (chosen || response.hovered) fill(ui, row, ui.colour(chosen ? Colour::accent_bg : Colour::bg3), 3);
@@ -325,7 +330,7 @@ void SqlPanel::set_text(std::string sql) {
 
 void SqlPanel::draw_answer(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
-  const SqlAnswer* answer = console_.answer();
+  const content::SqlAnswer* answer = console_.answer();
   if (answer == nullptr)
     return empty_sentence(ui, "sql.empty", area, icon::kTable,
                           console_.running() ? "Running the query."
@@ -341,7 +346,7 @@ void SqlPanel::draw_answer(const PanelContext& context, Rect area) {
   draw_rows(context, area);
 }
 
-void SqlPanel::draw_answer_head(const PanelContext& context, const SqlAnswer& answer, Rect row) {
+void SqlPanel::draw_answer_head(const PanelContext& context, const content::SqlAnswer& answer, Rect row) {
   Ui& ui = context.ui;
   const auto copy_as = [&](std::string_view format, std::string_view label, const std::string& name) {
     const ButtonOptions options{.label = label, .icon = icon::kCopy, .kind = ButtonKind::flat};
@@ -378,11 +383,11 @@ void SqlPanel::draw_rows(const PanelContext& context, const Rect& area) {
 // Which event it means is found out by a worker.
 void SqlPanel::show_row(const PanelContext& context, std::size_t row, bool fit) const {
   context.tab.events->ask(
-      EventIntent::selection,
+      session::EventIntent::selection,
       [answer = console_.shared_answer(), row](EventReader& reader, const TaskControl&) {
-        return place_of_row(*answer, row, reader);
+        return content::place_of_row(*answer, row, reader);
       },
-      [&tab = context.tab, &actions = context.actions, fit](const SqlRowPlace& place) {
+      [&tab = context.tab, &actions = context.actions, fit](const content::SqlRowPlace& place) {
         show_place(tab, actions, place, fit);
       });
 }
@@ -391,4 +396,4 @@ std::unique_ptr<Panel> make_sql_panel(const PanelParts& parts) {
   return std::make_unique<SqlPanel>(parts.pool, parts.queries);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

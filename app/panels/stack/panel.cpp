@@ -5,7 +5,7 @@
 #include "app/content/source/costs.h"
 #include "app/panels/panel.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -30,7 +30,7 @@ class StackPanel final : public Panel {
  private:
   // Calls under one heading: those of the event, those of the forward pass.
   struct Part {
-    std::vector<CallRow> rows;
+    std::vector<content::CallRow> rows;
     std::set<std::size_t> opened;  // runs of framework calls
   };
 
@@ -38,13 +38,13 @@ class StackPanel final : public Panel {
   void take(const PanelContext& context, const EventRecord& record);
   void draw_head(const PanelContext& context, Rect head);
   void draw_part(const PanelContext& context, Part& part, const std::string& prefix, Rect& content);
-  void draw_row(const PanelContext& context, Part& part, const CallRow& row, const std::string& name,
+  void draw_row(const PanelContext& context, Part& part, const content::CallRow& row, const std::string& name,
                 const std::string& level, Rect place);
   [[nodiscard]] std::string text() const;
 
   std::optional<EventId> shown_;
   std::uint64_t version_ = 0;  // of the dependencies that it was asked for with
-  Task<Result<EventStack>> task_;
+  Task<Result<analysis::EventStack>> task_;
   bool read_ = false;    // what is shown is of shown_
   bool failed_ = false;  // it could not be read; Details says why
   StackAdvice advice_ = {"Select an event to see the calls that led to it."};
@@ -76,7 +76,7 @@ const char* calls_advice(const Snapshot& snapshot) {
     return "The calls of the host are not in this session. nsys records them with --trace=cuda,nvtx,osrt.";
   if (format.starts_with("ROCm"))
     return "The calls of the host are not in this session. rocprofv3 records them with --hip-trace or --sys-trace.";
-  if (tells_of_python(snapshot))
+  if (content::tells_of_python(snapshot))
     return "The calls of the host are not in this session. torch.profiler records them with ProfilerActivity.CPU, and "
            "Python's with with_stack=True.";
   return "The calls of the host are not in this session: what captured it recorded the device alone.";
@@ -106,22 +106,25 @@ StackAdvice advice_for(const Snapshot& snapshot, const Schema* schema, std::stri
 }
 
 // What the stack would say more if it had been recorded; "" if nothing is missing.
-std::string note_for(const Snapshot& snapshot, const std::vector<CallRow>& rows, const std::vector<CallRow>& forward) {
-  const auto is_python = [](const CallRow& row) { return row.level == "Python"; };
-  const auto is_operator = [](const CallRow& row) { return row.level == "Operator" || row.level == "Runtime"; };
+std::string note_for(const Snapshot& snapshot, const std::vector<content::CallRow>& rows,
+                     const std::vector<content::CallRow>& forward) {
+  const auto is_python = [](const content::CallRow& row) { return row.level == "Python"; };
+  const auto is_operator = [](const content::CallRow& row) {
+    return row.level == "Operator" || row.level == "Runtime";
+  };
   if (std::ranges::none_of(rows, is_operator) || std::ranges::any_of(rows, is_python) ||
       std::ranges::any_of(forward, is_python)) {
     return "";
   }
-  if (!tells_of_python(snapshot)) return "";
-  const std::string& parent = stack_rules().parent_column;
+  if (!content::tells_of_python(snapshot)) return "";
+  const std::string& parent = content::stack_rules().parent_column;
   const bool any_python =
       std::ranges::any_of(snapshot.schemas, [&](const auto& each) { return each->find(parent).has_value(); });
   return any_python ? "No call of Python lies around these on their thread."
                     : "Python's calls are not in this session; torch.profiler records them with with_stack=True.";
 }
 
-std::string place_text(const CallRow& row) {
+std::string place_text(const content::CallRow& row) {
   const std::string whole = row.text.empty() ? row.recorded : row.text;
   return row.location.empty() || row.location == whole ? whole : whole + "\n" + row.location;
 }
@@ -129,7 +132,7 @@ std::string place_text(const CallRow& row) {
 }  // namespace
 
 void StackPanel::read(const PanelContext& context) {
-  const SessionTab& tab = context.tab;
+  const session::SessionTab& tab = context.tab;
   if (tab.selected != shown_) {
     shown_ = tab.selected;
     task_ = {};
@@ -151,27 +154,27 @@ void StackPanel::read(const PanelContext& context) {
   if (!dependencies || task_.valid() || (read_ && !newer)) return;
   version_ = dependencies->snapshot_version();
   task_ = context.analysis().start([dependencies, event = *shown_](const QueryContext& query) {
-    return event_stack(query, *dependencies, event, stack_rules());
+    return analysis::event_stack(query, *dependencies, event, content::stack_rules());
   });
 }
 
 void StackPanel::take(const PanelContext& context, const EventRecord& record) {
   if (!task_.valid() || !task_.ready()) return;
-  const SessionTab& tab = context.tab;
+  const session::SessionTab& tab = context.tab;
   auto stack = task_.take();
   read_ = true;
   if (!stack) return context.actions.notify(Severity::warning, stack.message());
   // What is not of a host is no call: it stands in the heading, and in the list where something launched it.
   const bool alone = stack->own == 1 && !stack->calls.front().on_host;
   if (alone) stack->calls.erase(stack->calls.begin());
-  if (const EventDetails details = describe_event(record, *tab.snapshot);
+  if (const content::EventDetails details = content::describe_event(record, *tab.snapshot);
       stack->calls.empty() && !details.source.empty()) {
-    StackCall line;
+    analysis::StackCall line;
     line.name = details.source;
     stack->calls.push_back(std::move(line));
   }
-  calls_.rows = call_rows(stack->calls);
-  forward_.rows = call_rows(stack->forward);
+  calls_.rows = content::call_rows(stack->calls);
+  forward_.rows = content::call_rows(stack->forward);
   forward_title_ = stack->forward_flow == "fwdbwd" ? "Forward pass" : "Follows from, by " + stack->forward_flow;
   note_ = note_for(*tab.snapshot, calls_.rows, forward_.rows);
   if (stack->own == 2) {
@@ -187,7 +190,7 @@ std::string StackPanel::text() const {
   std::string text;
   for (const Part* part : {&calls_, &forward_}) {
     if (part == &forward_ && !forward_.rows.empty()) text += forward_title_ + ":\n";
-    for (const CallRow& row : part->rows) {
+    for (const content::CallRow& row : part->rows) {
       for (std::size_t k = 0; k < row.repeats; ++k) text += row.recorded + "\n";
     }
   }
@@ -213,7 +216,7 @@ void StackPanel::draw(const PanelContext& context, const Rect& area) {
     row = padded(ui, row);
     const TextOptions look{.style = TextStyle::small, .colour = Colour::text3};
     const TextOptions right{.style = TextStyle::small, .colour = Colour::text3, .align = Align::right};
-    const bool timed = std::ranges::any_of(calls_.rows, [](const CallRow& each) { return each.timed; });
+    const bool timed = std::ranges::any_of(calls_.rows, [](const content::CallRow& each) { return each.timed; });
     if (timed) {
       draw_text(ui, row.cut_right(ui.px(kCallTimeWidth)), "Total", right);
       if (area.width() >= ui.px(kRoomForBoth)) draw_text(ui, row.cut_right(ui.px(kCallTimeWidth)), "Self", right);
@@ -222,8 +225,9 @@ void StackPanel::draw(const PanelContext& context, const Rect& area) {
     draw_text(ui, row, "Call", look);
   };
   heads(rest.cut_top(ui.px(kColumnRow)));
-  const std::size_t rows = folded_rows(calls_.rows, calls_.opened).size() +
-                           (forward_.rows.empty() ? 0 : 1 + folded_rows(forward_.rows, forward_.opened).size());
+  const std::size_t rows =
+      content::folded_rows(calls_.rows, calls_.opened).size() +
+      (forward_.rows.empty() ? 0 : 1 + content::folded_rows(forward_.rows, forward_.opened).size());
   const float notes = note_.empty() ? 0 : kNoteRow;
   const ScrollArea scroll(ui, "stack.scroll", rest, ui.px(kCallRow) * static_cast<float>(rows) + ui.px(notes));
   Rect content = scroll.content();
@@ -248,7 +252,7 @@ void StackPanel::draw_head(const PanelContext& context, Rect head) {
   }
   head.cut_right(ui.px(8));
   Rect name = head.cut_top(head.height() / 2);
-  const Interaction response = interact(ui, "stack.title", name);
+  const Interaction response = interact(ui, "stack.title", name, {.keys = FocusStopKind::open});
   if (response.hovered) tooltip(ui, response, name, title_);
   name.cut_left(draw_swatch(ui, name, ui.theme().slice(slot_)) + ui.px(8));
   draw_text(ui, name, title_, {.style = TextStyle::heading});
@@ -261,7 +265,7 @@ void StackPanel::draw_head(const PanelContext& context, Rect head) {
 void StackPanel::draw_part(const PanelContext& context, Part& part, const std::string& prefix, Rect& content) {
   std::string level;
   std::size_t at = 0;
-  for (const CallRow& row : folded_rows(part.rows, part.opened)) {
+  for (const content::CallRow& row : content::folded_rows(part.rows, part.opened)) {
     const std::string name =
         row.folded > 0 ? prefix + "fold." + std::to_string(row.first) : prefix + std::to_string(at++);
     draw_row(context, part, row, name, row.level == level ? "" : row.level, content.cut_top(context.ui.px(kCallRow)));
@@ -269,14 +273,15 @@ void StackPanel::draw_part(const PanelContext& context, Part& part, const std::s
   }
 }
 
-void StackPanel::draw_row(const PanelContext& context, Part& part, const CallRow& row, const std::string& name,
+void StackPanel::draw_row(const PanelContext& context, Part& part, const content::CallRow& row, const std::string& name,
                           const std::string& level, Rect place) {
   Ui& ui = context.ui;
-  SessionTab& tab = context.tab;
+  session::SessionTab& tab = context.tab;
   const Rect whole = place;
   const bool selected = row.event != kNoEvent && row.event == tab.selected;
   const bool leads = row.folded > 0 || !row.location.empty() || (row.event != kNoEvent && !selected);
-  const Interaction response = interact(ui, name, place, {.disabled = !leads});
+  const Interaction response =
+      interact(ui, name, place, {.disabled = !leads, .group = "stack.calls", .label = row.text});
   if (selected || response.hovered) fill(ui, place, ui.colour(selected ? Colour::accent_bg : Colour::bg3));
   if (response.hovered) {
     set_cursor(Cursor::response);
@@ -312,7 +317,7 @@ void StackPanel::draw_row(const PanelContext& context, Part& part, const CallRow
     }
     draw_text(ui, place, row.text, {.style = TextStyle::mono});
   } else {
-    place.cut_left(draw_text(ui, place, last_of_path(row.location),
+    place.cut_left(draw_text(ui, place, content::last_of_path(row.location),
                              {.style = TextStyle::mono, .colour = row.framework ? Colour::text3 : Colour::accent}) +
                    ui.px(8));
     draw_text(ui, place, row.text, {.style = TextStyle::mono, .colour = row.framework ? Colour::text3 : Colour::text1});
@@ -328,11 +333,11 @@ void StackPanel::draw_row(const PanelContext& context, Part& part, const CallRow
     context.actions.show_panel("source");
   } else if (response.clicked) {
     const EventId event = row.event;
-    select_event(tab, event);
+    view::select_event(tab, event);
     context.actions.reveal(event);
   }
 }
 
 std::unique_ptr<Panel> make_stack_panel(const PanelParts&) { return std::make_unique<StackPanel>(); }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -1,12 +1,12 @@
 #include "app/panels/panel.h"
 #include "app/content/axes/axes.h"
 #include "app/panels/answer_table.h"
+#include "core/base/format.h"
 #include "core/listing/statistics.h"
 #include "core/listing/terms.h"
-#include "core/model/unit.h"
 #include "core/names/short_names.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -23,8 +23,8 @@ using ValueRange = std::pair<double, double>;  // from, to below
 class HistogramView {
  public:
   struct Shown {
-    const ValueDetails& details;
-    std::string_view unit;
+    const analysis::ValueDetails& details;
+    Unit unit;
     std::optional<ValueRange> brush;  // that is a filter now
     bool stale = false;
   };
@@ -32,7 +32,7 @@ class HistogramView {
   [[nodiscard]] std::optional<ValueRange> draw(Ui& ui, const Rect& area, const Shown& shown);
   [[nodiscard]] bool hovered() const noexcept { return hovered_; }  // in the last frame that drew it
   // Events of the bars in the range.
-  [[nodiscard]] static std::uint64_t count_in(const ValueBins& bins, const ValueRange& range) noexcept;
+  [[nodiscard]] static std::uint64_t count_in(const analysis::ValueBins& bins, const ValueRange& range) noexcept;
 
  private:
   struct Plot;
@@ -66,7 +66,7 @@ class StatisticsPanel final : public Panel {
   };
   struct DetailChoice {
     Choice choice;
-    BinScale scale = BinScale::log;
+    analysis::BinScale scale = analysis::BinScale::log;
     std::optional<std::vector<FieldValue>> keys;  // of the chosen row; nothing: of all
     bool operator==(const DetailChoice&) const = default;
   };
@@ -82,13 +82,13 @@ class StatisticsPanel final : public Panel {
   [[nodiscard]] bool draw_state(const PanelContext& context, const Rect& area);
   void choose(Choice choice);
   // The brush is a term of the session's filter; nothing where that has gone.
-  [[nodiscard]] std::optional<ValueRange> brush(const SessionTab& tab) const;
+  [[nodiscard]] std::optional<ValueRange> brush(const session::SessionTab& tab) const;
   void set_brush(const PanelContext& context, const std::optional<ValueRange>& range);
 
   PanelScope scope_ = Scope::session;
   Choice choice_;
   int shown_ = 0;  // 0: the groups, 1: the outliers
-  BinScale scale_ = BinScale::log;
+  analysis::BinScale scale_ = analysis::BinScale::log;
   std::optional<std::vector<FieldValue>> keys_;  // of the chosen row
   bool region_seen_ = false;                     // the chosen row's events were what is selected
   struct Brush {
@@ -97,17 +97,17 @@ class StatisticsPanel final : public Panel {
   };
   std::optional<Brush> brush_;
 
-  FilteredAnswer<StatisticsTable, TableChoice> table_retained_;
-  FilteredAnswer<ValueDetails, DetailChoice> details_retained_;
-  std::shared_ptr<const StatisticsTable> table_;
-  std::shared_ptr<const ValueDetails> details_;
-  std::shared_ptr<const Listing> outliers_;          // of details_
-  std::shared_ptr<const ValueDetails> outliers_of_;  // that they were made of
+  FilteredAnswer<listing::StatisticsTable, TableChoice> table_retained_;
+  FilteredAnswer<analysis::ValueDetails, DetailChoice> details_retained_;
+  std::shared_ptr<const listing::StatisticsTable> table_;
+  std::shared_ptr<const analysis::ValueDetails> details_;
+  std::shared_ptr<const listing::Listing> outliers_;           // of details_
+  std::shared_ptr<const analysis::ValueDetails> outliers_of_;  // that they were made of
   AnswerTable rows_, outlier_rows_;
   HistogramView histogram_;
   // Of the menus, of the snapshot with so many schemas and tracks.
-  std::vector<GroupColumn> group_columns_, value_columns_;
-  std::vector<StatisticsPreset> presets_;
+  std::vector<analysis::GroupColumn> group_columns_, value_columns_;
+  std::vector<listing::StatisticsPreset> presets_;
   std::uint64_t columns_version_ = ~std::uint64_t{0};  // of the snapshot that they were looked for in
 };
 
@@ -116,10 +116,10 @@ constexpr float kHeadWithLabels = 460;  // less is for what is chosen alone
 constexpr std::string_view kNothing = "nothing";
 
 // General columns first, then a submenu for each table.
-std::vector<MenuItem> column_menu(const std::vector<GroupColumn>& columns, std::string_view chosen) {
+std::vector<MenuItem> column_menu(const std::vector<analysis::GroupColumn>& columns, std::string_view chosen) {
   std::vector<MenuItem> items;
   std::string table;
-  for (const GroupColumn& column : columns) {
+  for (const analysis::GroupColumn& column : columns) {
     MenuItem item{.id = column.name, .label = column.title, .checked = column.name == chosen};
     if (column.table.empty()) {
       items.push_back(std::move(item));
@@ -134,14 +134,15 @@ std::vector<MenuItem> column_menu(const std::vector<GroupColumn>& columns, std::
   return items;
 }
 
-std::string chosen_title(const std::vector<GroupColumn>& columns, std::string_view name) {
-  const auto found = std::ranges::find_if(columns, [name](const GroupColumn& column) { return column.name == name; });
+std::string chosen_title(const std::vector<analysis::GroupColumn>& columns, std::string_view name) {
+  const auto found =
+      std::ranges::find_if(columns, [name](const analysis::GroupColumn& column) { return column.name == name; });
   return found == columns.end() ? std::string(name) : found->title;
 }
 
 std::string keys_text(const std::vector<FieldValue>& keys) {
   std::string text;
-  for (const FieldValue& key : keys) text += (text.empty() ? "" : " · ") + key_text(key);
+  for (const FieldValue& key : keys) text += (text.empty() ? "" : " · ") + listing::key_text(key);
   return text;
 }
 
@@ -156,7 +157,7 @@ struct HistogramView::Plot {
   Rect rect;    // of the bars
   Rect labels;  // of the counts, left of it
   Rect foot;    // of the values, below it
-  ValueAxis axis;
+  content::ValueAxis axis;
   double most = 1;  // events at its top
   double step = 1;  // between the counts that are written
 
@@ -167,7 +168,7 @@ struct HistogramView::Plot {
     return rect.y1 - static_cast<float>(count / most) * rect.height();
   }
   // The bin at a pixel, the nearest outside of the plot.
-  [[nodiscard]] std::size_t bin_at(const ValueBins& bins, float x) const noexcept {
+  [[nodiscard]] std::size_t bin_at(const analysis::ValueBins& bins, float x) const noexcept {
     const double value =
         axis.value(static_cast<double>(x - rect.x0) / std::max(1.0, static_cast<double>(rect.width())));
     const auto above = std::upper_bound(bins.edges.begin(), bins.edges.end(), value) - bins.edges.begin();
@@ -175,7 +176,7 @@ struct HistogramView::Plot {
   }
 };
 
-std::uint64_t HistogramView::count_in(const ValueBins& bins, const ValueRange& range) noexcept {
+std::uint64_t HistogramView::count_in(const analysis::ValueBins& bins, const ValueRange& range) noexcept {
   std::uint64_t count = 0;
   for (std::size_t bin = 0; bin < bins.size(); ++bin) {
     if (bins.edges[bin] >= range.first && bins.edges[bin] < range.second) count += bins.counts[bin];
@@ -184,7 +185,7 @@ std::uint64_t HistogramView::count_in(const ValueBins& bins, const ValueRange& r
 }
 
 std::optional<ValueRange> HistogramView::draw(Ui& ui, const Rect& area, const Shown& shown) {
-  const ValueBins& bins = shown.details.bins;
+  const analysis::ValueBins& bins = shown.details.bins;
   Plot plot;
   plot.rect = area;
   plot.foot = plot.rect.cut_bottom(ui.px(18));
@@ -197,7 +198,7 @@ std::optional<ValueRange> HistogramView::draw(Ui& ui, const Rect& area, const Sh
   plot.labels = plot.rect.cut_left(widest + ui.px(8));
   plot.rect.cut_right(ui.px(8));
   plot.foot.x0 = plot.rect.x0;
-  plot.axis = ValueAxis(bins.edges.front(), bins.edges.back(), shown.details.scale);
+  plot.axis = content::ValueAxis(bins.edges.front(), bins.edges.back(), shown.details.scale);
   if (plot.rect.width() < ui.px(20) || plot.rect.height() < ui.px(20)) return std::nullopt;
   draw_axes(ui, plot, shown);
   const auto brushed = handle(ui, plot, shown);
@@ -216,7 +217,7 @@ void HistogramView::draw_axes(Ui& ui, const Plot& plot, const Shown& shown) cons
   }
   const auto most = static_cast<std::size_t>(std::max(1.0F, plot.rect.width() / ui.px(76)));
   float reached = plot.foot.x0 - ui.px(20);
-  for (const ValueTick& tick : plot.axis.ticks(most, shown.unit)) {
+  for (const content::ValueTick& tick : plot.axis.ticks(most, shown.unit)) {
     const float x = std::round(plot.x_of(tick.value));
     vertical_line(ui, x, plot.rect.y1, plot.rect.y1 + ui.px(tick.text.empty() ? 3 : 5), ui.colour(Colour::line2));
     const float width = text_width(ui, TextStyle::mono_small, tick.text);
@@ -229,7 +230,7 @@ void HistogramView::draw_axes(Ui& ui, const Plot& plot, const Shown& shown) cons
 }
 
 void HistogramView::draw_bars(Ui& ui, const Plot& plot, const Shown& shown) const {
-  const ValueBins& bins = shown.details.bins;
+  const analysis::ValueBins& bins = shown.details.bins;
   const Pixel plain = ui.colour(shown.stale ? Colour::disabled : Colour::text3);
   for (std::size_t bin = 0; bin < bins.size(); ++bin) {
     if (bins.counts[bin] == 0) continue;
@@ -244,7 +245,7 @@ void HistogramView::draw_bars(Ui& ui, const Plot& plot, const Shown& shown) cons
 }
 
 void HistogramView::draw_quantiles(Ui& ui, const Plot& plot, const Shown& shown) const {
-  const ValueFigures& figures = shown.details.figures;
+  const analysis::ValueFigures& figures = shown.details.figures;
   float reached = plot.labels.x0;
   for (const auto& [name, value] : {std::pair{"p50", figures.median}, {"p99", figures.p99}}) {
     if (plot.axis.place(value) < 0) continue;
@@ -261,8 +262,9 @@ void HistogramView::draw_quantiles(Ui& ui, const Plot& plot, const Shown& shown)
 }
 
 std::optional<ValueRange> HistogramView::handle(Ui& ui, const Plot& plot, const Shown& shown) {
-  const ValueBins& bins = shown.details.bins;
-  const Interaction response = interact(ui, "statistics.histogram", plot.rect, {.no_focus = true});
+  const analysis::ValueBins& bins = shown.details.bins;
+  const Interaction response = interact(ui, "statistics.histogram", plot.rect,
+                                        {.keys = FocusStopKind::pointer, .label = "Distribution of durations"});
   const std::size_t at = plot.bin_at(bins, ui.input().mouse.x);
   const auto mark = [&](double from, double to) {
     const Rect range{std::round(plot.x_of(from)), plot.rect.y0, std::round(plot.x_of(to)), plot.rect.y1};
@@ -291,10 +293,10 @@ std::optional<ValueRange> HistogramView::handle(Ui& ui, const Plot& plot, const 
     const std::uint64_t count = bins.counts[at];
     const Rect bar{plot.x_of(bins.edges[at]), plot.rect.y0, plot.x_of(bins.edges[at + 1]), plot.rect.y1};
     if (!response.held) fill(ui, bar, ui.colour(Colour::bg3));
-    tooltip(ui, response, bar,
-            fmt::format("{} to below {}: {} {}. Drag over bars to filter by them.",
-                        format_value(bins.edges[at], shown.unit), format_value(bins.edges[at + 1], shown.unit),
-                        format_count(count), count == 1 ? "event" : "events"));
+    tooltip(
+        ui, response, bar,
+        fmt::format("{} to below {}: {}. Drag over bars to filter by them.", format_value(bins.edges[at], shown.unit),
+                    format_value(bins.edges[at + 1], shown.unit), counted(count, "event")));
   }
   return brushed;
 }
@@ -306,7 +308,7 @@ void StatisticsPanel::choose(Choice choice) {
   shown_ = 0;
 }
 
-std::optional<ValueRange> StatisticsPanel::brush(const SessionTab& tab) const {
+std::optional<ValueRange> StatisticsPanel::brush(const session::SessionTab& tab) const {
   if (!brush_) return std::nullopt;
   const std::vector<FilterTerm>& terms = tab.choices.filter.terms;
   const bool is_there = std::ranges::find(terms, brush_->term) != terms.end();
@@ -318,31 +320,32 @@ void StatisticsPanel::set_brush(const PanelContext& context, const std::optional
   if (brush_) std::erase(filter.terms, brush_->term);
   brush_.reset();
   if (range) {
-    const std::string column(column_name(*context.tab.snapshot, choice_.value).column);
-    brush_ = Brush{{search_of_values(column, range->first, range->second), false}, *range};
+    const std::string column(analysis::column_name(*context.tab.snapshot, choice_.value).column);
+    brush_ = Brush{{listing::search_of_values(column, range->first, range->second), false}, *range};
     filter.terms.push_back(brush_->term);
   }
-  context.tab.change([&](ViewChoices& choices) { choices.filter = filter; });
+  context.tab.change([&](session::ViewChoices& choices) { choices.filter = filter; });
 }
 
 void StatisticsPanel::take_answers(const PanelContext& context) {
-  const SessionTab& tab = context.tab;
+  const session::SessionTab& tab = context.tab;
   const Snapshot& snapshot = *tab.snapshot;
   if (columns_version_ != snapshot.version) {  // events of known columns may be the first of theirs, too
     columns_version_ = snapshot.version;
-    group_columns_ = group_columns(snapshot);
-    value_columns_ = value_columns(snapshot);
-    presets_ = statistics_presets(snapshot);
+    group_columns_ = analysis::group_columns(snapshot);
+    value_columns_ = analysis::value_columns(snapshot);
+    presets_ = listing::statistics_presets(snapshot);
   }
   const EventFilter wanted = scope_filter(tab, scope_);
   TableChoice asked{.choice = choice_, .within = {}};
   if (scope_ == Scope::visible) asked.within.range = tab.view.whole_ns();
   if (scope_ == Scope::selection && scope_.selection()) asked.within = *scope_.selection();
   table_ = context.analysis().ask_of(
-      table_retained_, wanted, asked, [wanted, asked](const QueryContext& query) -> FoundAnswer<StatisticsTable> {
-        auto made = TRY(
-            statistics_table(query, {wanted, asked.choice.by, asked.choice.value}, asked.choice.also_ns, asked.within));
-        return std::make_shared<const StatisticsTable>(std::move(made));
+      table_retained_, wanted, asked,
+      [wanted, asked](const QueryContext& query) -> FoundAnswer<listing::StatisticsTable> {
+        auto made = TRY(listing::statistics_table(query, {wanted, asked.choice.by, asked.choice.value},
+                                                  asked.choice.also_ns, asked.within));
+        return std::make_shared<const listing::StatisticsTable>(std::move(made));
       });
   if (!table_) return;
   if (keys_ && region_seen_ && !tab.region) keys_.reset();
@@ -352,13 +355,14 @@ void StatisticsPanel::take_answers(const PanelContext& context) {
   const DetailChoice detail{choice_, scale_, keys_};
   details_ = context.analysis().ask_of(
       details_retained_, unbrushed, detail,
-      [unbrushed, detail, known = table_->statistics](const QueryContext& query) -> FoundAnswer<ValueDetails> {
-        return value_details(query, {unbrushed, detail.choice.by, detail.choice.value}, detail.scale,
-                             detail.keys ? &*detail.keys : nullptr, known);
+      [unbrushed, detail,
+       known = table_->statistics](const QueryContext& query) -> FoundAnswer<analysis::ValueDetails> {
+        return analysis::value_details(query, {unbrushed, detail.choice.by, detail.choice.value}, detail.scale,
+                                       detail.keys ? &*detail.keys : nullptr, known);
       });
   if (details_ == outliers_of_ || !details_) return;
   outliers_of_ = details_;
-  outliers_ = std::make_shared<const Listing>(outlier_listing(*details_));
+  outliers_ = std::make_shared<const listing::Listing>(listing::outlier_listing(*details_));
 }
 
 void StatisticsPanel::draw(const PanelContext& context, const Rect& area) {
@@ -383,7 +387,7 @@ void StatisticsPanel::draw(const PanelContext& context, const Rect& area) {
 bool StatisticsPanel::draw_state(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   const std::string& wrong =
-      table_retained_.error.empty() ? context.analysis().mask_error(MaskUse::filter) : table_retained_.error;
+      table_retained_.error.empty() ? context.analysis().mask_error(session::MaskUse::filter) : table_retained_.error;
   if (!wrong.empty()) {
     if (empty_state(ui, "statistics.wrong", area, icon::kWarning, wrong, "Group by name")) choose({});
     return false;
@@ -429,7 +433,7 @@ void StatisticsPanel::draw_choices(const PanelContext& context, Rect& head) {
   };
   label("Group by");
   std::string first = choice_.by.empty() ? std::string(kNothing) : chosen_title(group_columns_, choice_.by.front());
-  for (const StatisticsPreset& preset : presets_) {
+  for (const listing::StatisticsPreset& preset : presets_) {
     if (by_preset && preset.by == choice_.by) first = preset.title;
   }
   std::vector<MenuItem> items = column_menu(group_columns_, by_preset || choice_.by.empty() ? "" : choice_.by.front());
@@ -441,7 +445,7 @@ void StatisticsPanel::draw_choices(const PanelContext& context, Rect& head) {
   }
   if (const auto chosen = menu("statistics.by", first, items, "What rows are made of: a preset or a column")) {
     const auto preset = std::ranges::find_if(
-        presets_, [&](const StatisticsPreset& each) { return *chosen == "preset." + std::string(each.name); });
+        presets_, [&](const listing::StatisticsPreset& each) { return *chosen == "preset." + std::string(each.name); });
     if (preset != presets_.end()) return choose({preset->by, preset->value, preset->also_ns});
     Choice next = by_preset ? Choice{} : choice_;
     if (next.by.empty()) next.by.resize(1);
@@ -479,7 +483,7 @@ void StatisticsPanel::draw_head(const PanelContext& context, Rect head) {
   draw_choices(context, head);
   head.cut_left(ui.px(8));
   if (!table_) return;
-  const Statistics& statistics = *table_->statistics;
+  const analysis::Statistics& statistics = *table_->statistics;
   const std::uint64_t outliers = details_ ? details_->outlier_count : 0;
   const std::string far = fmt::format("Outliers {}", details_ ? format_count(outliers) : "–");
   const std::array<Segment, 2> kinds = {
@@ -490,19 +494,19 @@ void StatisticsPanel::draw_head(const PanelContext& context, Rect head) {
   segmented(ui, "statistics.shown", head.cut_left(width).middle(ui.px(size::kControl)), kinds, shown_);
   head.cut_left(ui.px(12));
   const bool stale = table_retained_.stale();
-  std::string text = fmt::format("{} {}, {} events, total {}", format_count(statistics.rows.size()),
-                                 statistics.rows.size() == 1 ? "row" : "rows", format_count(statistics.all.count),
-                                 format_value(statistics.all.total, statistics.unit));
+  std::string text =
+      fmt::format("{}, {} events, total {}", counted(statistics.rows.size(), "row"), format_count(statistics.all.count),
+                  format_value(statistics.all.total, statistics.unit));
   if (stale) text = "of the earlier range";
   if (text_width(ui, TextStyle::small, text) <= head.width())
     draw_text(ui, head, text, {.style = TextStyle::small, .colour = stale ? Colour::text3 : Colour::text2});
 }
 
 void StatisticsPanel::draw_table(const PanelContext& context, const Rect& area) {
-  const std::shared_ptr<const Listing> listing(table_, &table_->listing);
+  const std::shared_ptr<const listing::Listing> listing(table_, &table_->listing);
   const AnswerTable::Response response = rows_.draw(context, "statistics.rows", area, listing);
   const std::optional<std::size_t> row = response.double_clicked ? response.double_clicked : response.clicked;
-  const Statistics& statistics = *table_->statistics;
+  const analysis::Statistics& statistics = *table_->statistics;
   // The last row then stands for many groups, which have no spread of their own.
   const std::size_t groups = statistics.rows.size() - (statistics.has_rest ? 1 : 0);
   if (!row || *row >= groups) return;
@@ -530,9 +534,10 @@ void StatisticsPanel::draw_spread(const PanelContext& context, Rect area) {
   if (!details_) return;
   const bool stale = details_retained_.stale();
   const std::array<Segment, 2> scales = {{{.label = "linear"}, {.label = "log"}}};
-  int scale = scale_ == BinScale::linear ? 0 : 1;
+  int scale = scale_ == analysis::BinScale::linear ? 0 : 1;
   const Rect place = head.cut_right(segmented_width(ui, scales)).middle(ui.px(size::kSmallControl));
-  if (segmented(ui, "statistics.scale", place, scales, scale)) scale_ = scale == 0 ? BinScale::linear : BinScale::log;
+  if (segmented(ui, "statistics.scale", place, scales, scale))
+    scale_ = scale == 0 ? analysis::BinScale::linear : analysis::BinScale::log;
   head.cut_right(ui.px(8));
   const std::uint64_t events = details_->figures.count;
   const std::string name = keys_ ? keys_text(*keys_) : "All";
@@ -545,7 +550,7 @@ void StatisticsPanel::draw_spread(const PanelContext& context, Rect area) {
 
   const Rect foot = area.cut_bottom(ui.px(22));
   if (details_->bins.size() == 0) {
-    const bool none_above = details_->scale == BinScale::log && details_->bins.below > 0;
+    const bool none_above = details_->scale == analysis::BinScale::log && details_->bins.below > 0;
     empty_state(
         ui, "statistics.no_bins", area, icon::kBarChart,
         none_above ? "No value is above 0: a log scale has no place for them." : "This group has no events here.");
@@ -558,7 +563,7 @@ void StatisticsPanel::draw_spread(const PanelContext& context, Rect area) {
 
 void StatisticsPanel::draw_brush_foot(const PanelContext& context, Rect foot) {
   Ui& ui = context.ui;
-  const ValueBins& bins = details_->bins;
+  const analysis::ValueBins& bins = details_->bins;
   const std::string& unit = details_->statistics->unit;
   if (const auto range = brush(context.tab)) {
     const bool escapes = ui.pressed(Key::escape, {}, false) && !ui.typing() && histogram_.hovered();
@@ -579,4 +584,4 @@ void StatisticsPanel::draw_brush_foot(const PanelContext& context, Rect foot) {
 
 std::unique_ptr<Panel> make_statistics_panel(const PanelParts&) { return std::make_unique<StatisticsPanel>(); }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

@@ -4,11 +4,11 @@
 #include "app/panels/answer_table.h"
 #include "core/analysis/figures/terminology.h"
 #include "core/analysis/memory/tensor_life.h"
+#include "core/base/format.h"
 #include "core/model/column_spec.h"
-#include "core/model/unit.h"
 #include "core/names/short_names.h"
 
-namespace accelscope::app {
+namespace accelscope::app::panels {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -35,14 +35,14 @@ class LifeStrip {
     TimeRange range;
     bool operator==(const LifeQuestion&) const = default;
   };
-  FilteredAnswer<TensorLife, LifeQuestion> retained_;
+  FilteredAnswer<analysis::TensorLife, LifeQuestion> retained_;
   // Where it lies, in the pools of a state of the memory.
   struct Stays {
-    std::shared_ptr<const MemoryUsage> usage;
-    std::vector<TensorStay> all;
+    std::shared_ptr<const analysis::MemoryUsage> usage;
+    std::vector<analysis::TensorStay> all;
   };
   struct StaysQuestion {
-    std::shared_ptr<const MemoryUsage> usage;
+    std::shared_ptr<const analysis::MemoryUsage> usage;
     std::string name;
     std::int64_t end_ns = 0;  // of the session
     bool operator==(const StaysQuestion&) const = default;
@@ -58,7 +58,7 @@ class LifeStrip {
   void take_response(const PanelContext& context, const Rect& plot, const TimeRange& range) const;
 
   RetainedAnswer<Stays, StaysQuestion> stays_retained_;
-  std::shared_ptr<const TensorLife> life_;
+  std::shared_ptr<const analysis::TensorLife> life_;
   std::shared_ptr<const Stays> stays_;
 };
 
@@ -73,7 +73,7 @@ class TablesPanel final : public Panel {
   struct Term {
     std::string name, title, place, unit, meaning;
   };
-  void refresh(const SessionTab& tab);
+  void refresh(const session::SessionTab& tab);
   void choose(const PanelContext& context, std::string table);
   void draw_list(const PanelContext& context, const Rect& area);
   void draw_chosen(const PanelContext& context, Rect area);
@@ -81,29 +81,29 @@ class TablesPanel final : public Panel {
   void point_at_selection(const PanelContext& context);
   void draw_fields(const PanelContext& context, const Rect& area);
   void draw_glossary(const PanelContext& context, Rect area);
-  void look_up(const Snapshot& snapshot, const LookedUpWord& word);
+  void look_up(const Snapshot& snapshot, const session::LookedUpWord& word);
   void make_terms(const Snapshot& snapshot);
   void find_terms(const Snapshot& snapshot);
   void select_row(const PanelContext& context, std::size_t row) const;
   [[nodiscard]] const accelscope::Column* column_named(std::string_view name) const;
 
-  SqlConsole console_;
+  content::SqlConsole console_;
   std::uint64_t version_ = ~std::uint64_t{0};  // of the snapshot that the list is of
-  std::vector<FactTable> tables_;
-  std::string asked_;    // in SQL
-  FactTable shown_;      // that the answer is of, as it was when it was asked for
-  std::string chosen_;   // "": none yet
-  bool picked_ = false;  // by the user; else it is the first of the list, whatever has come before it
+  std::vector<content::FactTable> tables_;
+  std::string asked_;         // in SQL
+  content::FactTable shown_;  // that the answer is of, as it was when it was asked for
+  std::string chosen_;        // "": none yet
+  bool picked_ = false;       // by the user; else it is the first of the list, whatever has come before it
   std::shared_ptr<const Schema> schema_;
   AnswerTable rows_;
   LifeStrip life_;
   // What the selection speaks of: the row of its tensor or queue.
   std::optional<EventId> pointed_by_;
   std::optional<EventFilter> pointed_by_region_;
-  std::shared_ptr<const SqlAnswer> pointed_in_;
+  std::shared_ptr<const content::SqlAnswer> pointed_in_;
   std::optional<std::size_t> pointed_row_;
   std::vector<std::size_t> fields_;  // columns of the answer's one row that have a value
-  std::shared_ptr<const SqlAnswer> fields_of_;
+  std::shared_ptr<const content::SqlAnswer> fields_of_;
   TableState fields_table_;
   std::string looked_for_;  // in the glossary
   std::vector<Term> terms_;
@@ -117,14 +117,14 @@ class TablesPanel final : public Panel {
 constexpr std::size_t kLifeCells = 512, kMostStayRows = 2;
 constexpr float kLifeHead = 26, kLifeRow = 16, kLifeFoot = 6, kLifeLabels = 130;
 
-TimeRange life_range(const SessionTab& tab) {
+TimeRange life_range(const session::SessionTab& tab) {
   return tab.active.value_or(TimeRange{tab.snapshot->begin_ns, tab.snapshot->end_ns});
 }
 
 constexpr std::string_view kGlossary = "(glossary)";  // no table is called so
 constexpr float kTablesList = 230, kTablesHead = 36;
 
-[[nodiscard]] std::string text_of(const SqlValue& value) {
+[[nodiscard]] std::string text_of(const listing::SqlValue& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
   if (const auto* real = std::get_if<double>(&value)) return format_value(*real, "");
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
@@ -145,7 +145,7 @@ constexpr float kTablesList = 230, kTablesHead = 36;
 
 // A figure is looked up by the family that it belongs to, "<engine>_engine_active_time", if it has no term of its own.
 [[nodiscard]] std::string term_of(const std::string& word) {
-  const FigureTerm* term = find_term(word);
+  const analysis::FigureTerm* term = analysis::find_term(word);
   return term == nullptr ? word : std::string(term->name);
 }
 
@@ -154,7 +154,7 @@ constexpr float kTablesList = 230, kTablesHead = 36;
 std::vector<std::uint32_t> LifeStrip::pools() const {
   std::vector<std::uint32_t> pools;
   if (!stays_) return pools;
-  for (const TensorStay& stay : stays_->all) {
+  for (const analysis::TensorStay& stay : stays_->all) {
     if (pools.empty() || pools.back() != stay.pool) pools.push_back(stay.pool);
   }
   pools.resize(std::min(pools.size(), kMostStayRows));
@@ -162,18 +162,20 @@ std::vector<std::uint32_t> LifeStrip::pools() const {
 }
 
 float LifeStrip::height(const PanelContext& context, const std::string& name, const EventFilter& events) {
-  SessionAnalysis& analysis = context.analysis();
+  session::SessionAnalysis& analysis = context.analysis();
   const TimeRange range = life_range(context.tab);
-  life_ = analysis.ask_of(retained_, events, LifeQuestion{range},
-                          [range](const QueryContext& query) { return tensor_life(query, range, kLifeCells); });
+  life_ = analysis.ask_of(retained_, events, LifeQuestion{range}, [range](const QueryContext& query) {
+    return analysis::tensor_life(query, range, kLifeCells);
+  });
   const StaysQuestion wanted{analysis.memory(), name, context.tab.snapshot->end_ns};
   stays_.reset();
   if (wanted.usage) {
-    const auto found = analysis.ask(stays_retained_, wanted, {.ages = false, .tells_itself = true},
-                                    [wanted](const QueryContext&) -> FoundAnswer<Stays> {
-                                      return std::make_shared<const Stays>(
-                                          Stays{wanted.usage, tensor_stays(*wanted.usage, wanted.name, wanted.end_ns)});
-                                    });
+    const auto found =
+        analysis.ask(stays_retained_, wanted, {.ages = false, .tells_itself = true},
+                     [wanted](const QueryContext&) -> FoundAnswer<Stays> {
+                       return std::make_shared<const Stays>(
+                           Stays{wanted.usage, analysis::tensor_stays(*wanted.usage, wanted.name, wanted.end_ns)});
+                     });
     if (stays_retained_.value_key.name == name) stays_ = found;  // another tensor lies elsewhere
   }
   if (!error().empty()) return kLifeHead + kLifeFoot;
@@ -224,7 +226,7 @@ void LifeStrip::draw(const PanelContext& context, const Rect& area, const std::s
   const Rect rows = rest;
   for (const std::uint32_t pool : pools()) {
     draw_row(context, rest.cut_top(ui.px(kLifeRow)), "in " + stays_->usage->pool(pool).name, [&](const Rect& strip) {
-      for (const TensorStay& stay : stays_->all) {
+      for (const analysis::TensorStay& stay : stays_->all) {
         if (stay.pool != pool || !range.holds(stay.time.begin_ns, stay.time.end_ns)) continue;
         const float x0 = x_of(strip, stay.time.begin_ns);
         fill(ui, {x0, strip.y0, std::max(x0 + ui.px(1), x_of(strip, stay.time.end_ns)), strip.y1},
@@ -256,8 +258,9 @@ void LifeStrip::draw(const PanelContext& context, const Rect& area, const std::s
 
 void LifeStrip::take_response(const PanelContext& context, const Rect& plot, const TimeRange& range) const {
   Ui& ui = context.ui;
-  SessionTab& tab = context.tab;
-  const Interaction response = interact(ui, "tables.life", plot, {.no_focus = true});
+  session::SessionTab& tab = context.tab;
+  const Interaction response =
+      interact(ui, "tables.life", plot, {.keys = FocusStopKind::pointer, .label = "Life of the tensor"});
   if (!response.hovered) return;
   const double share =
       static_cast<double>(ui.input().mouse.x - plot.x0) / static_cast<double>(std::max(1.0F, plot.width()));
@@ -268,7 +271,7 @@ void LifeStrip::take_response(const PanelContext& context, const Rect& plot, con
           fmt::format("{} since the start; double click shows the time of all its events",
                       format_duration(at - tab.snapshot->begin_ns)));
   if (response.double_clicked && any_events() && life_->touched)
-    show_stretch(tab, life_->touched->begin_ns, life_->touched->end_ns);
+    view::show_stretch(tab, life_->touched->begin_ns, life_->touched->end_ns);
 }
 
 void TablesPanel::draw(const PanelContext& context, const Rect& area) {
@@ -282,7 +285,7 @@ void TablesPanel::draw(const PanelContext& context, const Rect& area) {
   if (const auto word = std::exchange(context.tab.looked_up, std::nullopt)) look_up(*context.tab.snapshot, *word);
   const std::string first = tables_.empty() ? std::string(kGlossary) : tables_.front().name;
   if (!picked_ && chosen_ != first) choose(context, first);
-  const auto grown = std::ranges::find_if(tables_, [&](const FactTable& each) {
+  const auto grown = std::ranges::find_if(tables_, [&](const content::FactTable& each) {
     return each.name == chosen_ && each.name == shown_.name && each.rows != shown_.rows;
   });
   if (grown != tables_.end() && !console_.running()) choose(context, chosen_);
@@ -290,23 +293,24 @@ void TablesPanel::draw(const PanelContext& context, const Rect& area) {
   chosen_ == kGlossary ? draw_glossary(context, rest) : draw_chosen(context, rest);
 }
 
-void TablesPanel::refresh(const SessionTab& tab) {
+void TablesPanel::refresh(const session::SessionTab& tab) {
   if (version_ == tab.snapshot->version) return;
   version_ = tab.snapshot->version;
-  tables_ = fact_tables(*tab.snapshot);
+  tables_ = content::fact_tables(*tab.snapshot);
   if (schemas_ != tab.snapshot->schemas.size()) terms_.clear();
   schemas_ = tab.snapshot->schemas.size();
 }
 
 void TablesPanel::choose(const PanelContext& context, std::string table) {
   chosen_ = std::move(table);
+  pointed_row_.reset();
   if (chosen_ == kGlossary) return;
   const Snapshot& snapshot = *context.tab.snapshot;
   const auto known = std::ranges::find_if(tables_, [&](const auto& each) { return each.name == chosen_; });
-  shown_ = known == tables_.end() ? FactTable{chosen_, chosen_, 0} : *known;
+  shown_ = known == tables_.end() ? content::FactTable{chosen_, chosen_, 0} : *known;
   const auto schema = std::ranges::find_if(snapshot.schemas, [&](const auto& each) { return each->name == chosen_; });
   schema_ = schema == snapshot.schemas.end() ? nullptr : *schema;
-  asked_ = sql_of_table(snapshot, chosen_);
+  asked_ = content::sql_of_table(snapshot, chosen_);
   console_.run(context.tab, asked_);
 }
 
@@ -319,7 +323,8 @@ void TablesPanel::draw_list(const PanelContext& context, const Rect& area) {
   std::optional<std::string> wanted;
   const auto entry = [&](const std::string& name, std::string_view title, const std::string& count) {
     Rect row = rest.cut_top(height);
-    const Interaction response = interact(ui, "tables.list." + name, row);
+    const Interaction response =
+        interact(ui, "tables.list." + name, row, {.chosen = chosen_ == name, .group = "tables.list", .label = title});
     if (chosen_ == name || response.hovered)
       fill(ui, row, ui.colour(chosen_ == name ? Colour::accent_bg : Colour::bg3));
     if (response.pressed) wanted = name;
@@ -329,7 +334,7 @@ void TablesPanel::draw_list(const PanelContext& context, const Rect& area) {
     row.cut_right(ui.px(6));
     draw_text(ui, row, title, {.fit = Fit::ellipsis});
   };
-  for (const FactTable& table : tables_) entry(table.name, table.title, format_count(table.rows));
+  for (const content::FactTable& table : tables_) entry(table.name, table.title, format_count(table.rows));
   entry(std::string(kGlossary), "Terminology", "");
   if (tables_.empty()) {
     rest.cut_top(ui.px(8));
@@ -346,7 +351,7 @@ void TablesPanel::draw_list(const PanelContext& context, const Rect& area) {
 void TablesPanel::draw_chosen(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
   const Rect head = padded(ui, area.cut_top(ui.px(kTablesHead)));
-  const SqlAnswer* answer = console_.answer();
+  const content::SqlAnswer* answer = console_.answer();
   if (answer != nullptr && answer->sql != asked_) answer = nullptr;
   std::string hint = shown_.name;
   if (answer != nullptr && answer->result.truncated)
@@ -373,7 +378,7 @@ const accelscope::Column* TablesPanel::column_named(std::string_view name) const
 // The row that was chosen here, else that of the selected event: of what it is called, of the tensor that it names, or
 // of the queue that it is on.
 void TablesPanel::point_at_selection(const PanelContext& context) {
-  const SessionTab& tab = context.tab;
+  const session::SessionTab& tab = context.tab;
   const EventRecord* event = tab.selected ? tab.events->find(*tab.selected) : nullptr;
   if (tab.selected && event == nullptr && !tab.region) return;  // it is being read
   if (pointed_by_ == tab.selected && pointed_by_region_ == tab.region && pointed_in_ == console_.shared_answer())
@@ -391,13 +396,13 @@ void TablesPanel::point_at_selection(const PanelContext& context) {
     }
     if (const TrackSnapshot* track = tab.snapshot->find_track(event->lane->track)) names.push_back(track->track->name);
   }
-  const SqlResult& rows = pointed_in_->result;
+  const listing::SqlResult& rows = pointed_in_->result;
   for (std::size_t row = 0; row < rows.row_count() && !pointed_row_; ++row) {
     const std::string name = text_of(rows.at(row, 0));
     if (name.empty()) continue;
     const bool of_event = std::ranges::find(names, name) != names.end();
     const bool of_region = tab.region && may_speak_of(*tab.snapshot, *tab.region, name) &&
-                           events_of_row(*tab.snapshot, name) == tab.region;
+                           content::events_of_row(*tab.snapshot, name) == tab.region;
     if (of_region || (of_event && !tab.region)) pointed_row_ = row;
   }
   if (pointed_row_) rows_.show(*pointed_row_);
@@ -409,7 +414,7 @@ void TablesPanel::draw_rows(const PanelContext& context, Rect area) {
   Rect life;
   if (schema_ != nullptr && pointed_row_ && *pointed_row_ < console_.answer()->result.row_count()) {
     life_of = text_of(console_.answer()->result.at(*pointed_row_, 0));
-    const auto events = events_of_row(*context.tab.snapshot, life_of);
+    const auto events = content::events_of_row(*context.tab.snapshot, life_of);
     const float height = events ? context.ui.px(life_.height(context, life_of, *events)) : 0;
     // The table keeps most of the room.
     if (height > 0 && height < area.height() * 0.6F) life = area.cut_bottom(height);
@@ -421,7 +426,7 @@ void TablesPanel::draw_rows(const PanelContext& context, Rect area) {
     note.hides = true;
     note.form.dashes = true;
     if (column != nullptr) {
-      const bool has_form = unit_of(column->unit) < ValueUnit::other && !column->unit.empty();  // else the head says it
+      const bool has_form = Unit(column->unit).scales();  // else the head says it
       note.title = has_form && !column->title.empty() ? column->title : title_of(*column);
       note.tooltip = column->explanation;
       if (has_form) note.form.unit = column->unit;
@@ -436,20 +441,22 @@ void TablesPanel::draw_rows(const PanelContext& context, Rect area) {
       rows_.draw(context, "tables.rows", area, answer_rows(console_.shared_answer()), asked_, std::move(notes),
                  [this](std::size_t row) { return pointed_row_ == row; });
   if (!life.empty()) life_.draw(context, life, life_of);
-  if (response.clicked) select_row(context, *response.clicked);
+  if (!response.clicked) return;
+  if (schema_ == nullptr) pointed_row_ = response.clicked;  // facts speak of no events
+  select_row(context, *response.clicked);
 }
 
 void TablesPanel::select_row(const PanelContext& context, std::size_t row) const {
-  if (schema_ == nullptr) return;  // facts speak of no events
+  if (schema_ == nullptr) return;
   const std::string name = text_of(console_.answer()->result.at(row, 0));
-  const std::optional<EventFilter> events = events_of_row(*context.tab.snapshot, name);
+  const std::optional<EventFilter> events = content::events_of_row(*context.tab.snapshot, name);
   if (!events) return context.actions.inform("This row has no name to find events by");
   context.tab.region = *events;
   context.actions.inform("Selected the events of " + name);
 }
 
 void TablesPanel::draw_fields(const PanelContext& context, const Rect& area) {
-  const SqlResult& result = console_.answer()->result;
+  const listing::SqlResult& result = console_.answer()->result;
   if (fields_of_ != console_.shared_answer()) {
     fields_of_ = console_.shared_answer();
     fields_table_ = {};
@@ -482,7 +489,7 @@ void TablesPanel::draw_fields(const PanelContext& context, const Rect& area) {
 }
 
 // By its name, else by its title; a word that the glossary does not have is added with what stands where it was asked.
-void TablesPanel::look_up(const Snapshot& snapshot, const LookedUpWord& word) {
+void TablesPanel::look_up(const Snapshot& snapshot, const session::LookedUpWord& word) {
   chosen_ = kGlossary;
   picked_ = true;
   make_terms(snapshot);
@@ -502,7 +509,7 @@ void TablesPanel::look_up(const Snapshot& snapshot, const LookedUpWord& word) {
 
 void TablesPanel::make_terms(const Snapshot& snapshot) {
   if (terms_.empty()) {
-    for (const FigureTerm& term : figure_terms()) {
+    for (const analysis::FigureTerm& term : analysis::figure_terms()) {
       std::string meaning(term.text);
       if (!term.how.empty()) meaning += fmt::format(" Computed: {}", term.how);
       terms_.push_back(
@@ -574,4 +581,4 @@ void TablesPanel::draw_glossary(const PanelContext& context, Rect area) {
 
 std::unique_ptr<Panel> make_tables_panel(const PanelParts& parts) { return std::make_unique<TablesPanel>(parts.pool); }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::panels

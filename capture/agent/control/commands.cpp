@@ -75,6 +75,14 @@ int obey_words(int argc, const char* const* argv) {
     fmt::print("{}", help);
     return kExitDone;
   }
+  if (!words.empty() && command_line::is_reference(words.front())) {
+    command_line::CommandFacts facts = app.facts();
+    facts.topics = request::kind_references(request::declared_kinds());
+    const Result<std::string> text = command_line::write_reference(facts, ACCELSCOPE_VERSION, words);
+    if (!text) return report_failure(kExitUsage, text.message());
+    fmt::print("{}", *text);
+    return kExitDone;
+  }
   const Result<std::string> shown = app.parse(words);
   if (!shown) {
     const char* advice = run->chosen() ? "; write the program after --, see accelscope-agent run --help"

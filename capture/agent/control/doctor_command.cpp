@@ -100,8 +100,7 @@ Finding check_spool(const std::string& spool) {
   while (!fs::exists(there, failure) && there.has_relative_path()) there = there.parent_path();
   const fs::space_info space = fs::space(there, failure);
   if (failure) return {Finding::State::failed, fmt::format("{}: {}", spool, failure.message())};
-  return {Finding::State::ok,
-          fmt::format("{}: {} free for a spool", spool, format_bytes(static_cast<double>(space.available)))};
+  return {Finding::State::ok, fmt::format("{}: {} free for a spool", spool, format_bytes(space.available))};
 }
 
 int run(const DoctorCommand& options) {

@@ -142,6 +142,7 @@ int RunCommand::run() const {
     return fail(file + ": the file exists already; name another with -o, or replace it with --force");
   }
   options.store.memory_budget_bytes = default_memory_budget();
+  options.store.written_by = "accelscope-agent " ACCELSCOPE_VERSION;
   if (!memory_budget.empty()) {
     const Result<std::uint64_t> budget = parse_size(memory_budget);
     if (!budget) return fail("--memory-budget: " + budget.message());

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -24,6 +25,7 @@
 #include "capture/system/address.h"
 #include "capture/system/descriptor.h"
 #include "capture/system/shown_command.h"
+#include "capture/system/text_server.h"
 #include "core/base/format.h"
 #include "core/base/own_files.h"
 #include "core/base/result.h"
@@ -48,6 +50,7 @@ class AgentSettings {
   std::chrono::milliseconds idle_exit{0};  // 0: never
   std::string scratch;                     // folder; "": the system's temporary one
   std::string name = "capture";
+  std::optional<system::Address> metrics;  // where its state is to be had; none: nowhere
   bool detach = false;
   bool once = false;
   bool quiet = false;
@@ -58,6 +61,7 @@ class AgentSettings {
   std::string spool_limit_ = "4GiB";
   std::string buffer_ = "64MiB";
   std::string when_full_ = "wait";
+  std::string metrics_;
   double idle_exit_s_ = 0;
 };
 
@@ -86,6 +90,10 @@ void AgentSettings::declare(command_line::OptionSet& command) {
       "--scratch", scratch,
       "folder for the files of captures and the log of --detach; else the system's, and a folder of yours for the log");
   option("--name", name, "of captures that the viewer gives no name").shows_default();
+  option("--metrics", metrics_,
+         "[ADDRESS:]PORT at which Prometheus reads the agent's state, http://ADDRESS:PORT/metrics; else it is nowhere. "
+         "Without an address this machine alone can read it")
+      .value_word("[ADDRESS:]PORT");
   flag("--detach", detach, "print the address, then go on in the background");
   flag("--once", once, "end after the first capture");
   flag("--quiet", quiet, "no messages about connections");
@@ -105,6 +113,12 @@ Result<void> AgentSettings::read() {
   if (!(idle_exit_s_ <= kMostSeconds)) return Error{"--idle-exit: is too long; leave it out to go on for ever"};
   idle_exit = std::chrono::milliseconds(static_cast<std::int64_t>(idle_exit_s_ * 1e3));
   if (name.empty()) return Error{"--name: is empty; give the captures a name"};
+  if (!metrics_.empty()) {
+    const bool port_alone = metrics_.find_first_not_of("0123456789") == std::string::npos;
+    const Result<system::Address> at = system::parse_address(port_alone ? "127.0.0.1:" + metrics_ : metrics_);
+    if (!at) return Error{"--metrics: " + at.message()};
+    metrics = *at;
+  }
   return {};
 }
 
@@ -247,6 +261,15 @@ int listen_and_serve(const AgentSettings& settings, const std::vector<request::K
   }
   Result<std::unique_ptr<Agent>> agent = Agent::listen(std::move(options), {});
   if (!agent) return report_failure(kExitFailed, agent.message());
+  std::unique_ptr<system::TextServer> metrics;
+  if (settings.metrics) {
+    auto opened = system::TextServer::open(*settings.metrics,
+                                           {.path = "/metrics", .type = "text/plain; version=0.0.4; charset=utf-8"},
+                                           [&agent] { return (*agent)->metrics(); });
+    if (!opened) return report_failure(kExitFailed, "--metrics: " + opened.message());
+    metrics = std::move(opened).value();
+    if (log) log(fmt::format("metrics at http://{}/metrics", metrics->address().host_and_port()));
+  }
   // Scripts wait for this line, and read the port from it.
   announce("listening on " + (*agent)->address().text());
   const Result<std::unique_ptr<ControlSocket>> control =

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <map>
 #include <mutex>
@@ -47,6 +48,15 @@ constexpr std::chrono::seconds kOrphanGrace{5};
 std::string system_name() {
   utsname facts{};
   return ::uname(&facts) == 0 ? fmt::format("{} {}", facts.sysname, facts.machine) : "";
+}
+
+// Memory of this process; 0 if the system does not tell.
+std::uint64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t all = 0, resident = 0;
+  file >> all >> resident;
+  const long page = ::sysconf(_SC_PAGESIZE);
+  return file && page > 0 ? resident * static_cast<std::uint64_t>(page) : 0;
 }
 
 // Chunks that ended threads had made stay in their arenas, each capture's in others.
@@ -157,6 +167,7 @@ struct Agent::Implementation final : SessionHost {
   void stop_if_over();
   Result<std::string> obey(ControlCommand what);
   Result<std::string> inform_held();
+  [[nodiscard]] std::string metrics() const;
   [[nodiscard]] std::string held_captures() const;
   [[nodiscard]] Held* find(const std::string& id);
   [[nodiscard]] const Held* holder_of(const CaptureRun& run) const;
@@ -186,6 +197,12 @@ struct Agent::Implementation final : SessionHost {
   bool crowded_ = false;
   bool carrying_on_ = false;
   SteadyClock::time_point idle_since_ = SteadyClock::now();
+  // Of captures and connections that are gone, for counts that only rise; and how many there were with those of today.
+  struct Past {
+    std::uint64_t connections = 0, captures = 0, events = 0, dropped_events = 0, sent_bytes = 0;
+  };
+  Past past_;
+  std::chrono::system_clock::time_point begun_ = std::chrono::system_clock::now();
   std::jthread spool_reader_;
 };
 
@@ -348,6 +365,7 @@ Result<CaptureRun*> Agent::Implementation::begin_capture(const wire::Start& star
   tie_to_loop(run, run.facts.id);
   std::unique_ptr<CaptureRun> begun = TRY(CaptureRun::begin(std::move(run)));
   runs_.push_back(std::make_unique<Held>());
+  ++past_.captures;
   Held& held = *runs_.back();
   held.run = std::move(begun);
   held.controller = &session;
@@ -511,6 +529,7 @@ void Agent::Implementation::on_run_changed(const std::string& id) {
 void Agent::Implementation::on_accept(std::unique_ptr<wire::Link> link) {
   if (stopping_) return;  // dropping the link closes it
   make_room_for_connection();
+  ++past_.connections;
   sessions_.push_back(std::make_unique<ViewerSession>(*this, std::move(link)));
   sessions_.back()->begin();
 }
@@ -548,6 +567,7 @@ void Agent::Implementation::remove(ViewerSession& session) {
     held->controller = nullptr;
     held->orphan_since = SteadyClock::now();
   }
+  past_.sent_bytes += session.sent_bytes();
   sessions_.erase(found);
   crowded_ = crowded_ && sessions_.size() > kMostWithoutCapture / 2;
   idle_since_ = SteadyClock::now();
@@ -585,6 +605,9 @@ void Agent::Implementation::sweep() {
     if (!held->unwanted && may_come_back) return false;
     if (options_.once && verdict_.ok()) verdict_ = run.outcome();
     run.remove_spool();
+    const Outbox::Totals totals = run.outbox().totals();
+    past_.events += totals.events;
+    past_.dropped_events += totals.dropped_events;
     once_over_ = true;
     return true;
   };
@@ -639,8 +662,7 @@ void Agent::Implementation::reopen_spools() {
 
 void Agent::Implementation::read_spool(const Unread& unread, const std::stop_token& stop) {
   spool_bytes_read_ = 0;
-  log(fmt::format("{}: reads what is spooled there ({})", unread.folder,
-                  format_bytes(static_cast<double>(unread.bytes))));
+  log(fmt::format("{}: reads what is spooled there ({})", unread.folder, format_bytes(unread.bytes)));
   CaptureRun::Options again;
   again.outbox = options_.outbox;
   again.facts.repeats = options_.repeats;
@@ -679,6 +701,7 @@ void Agent::Implementation::take_over(const std::string& folder, Result<std::uni
                     : offer.state == wire::CaptureState::running   ? ", and it goes on"
                                                                    : ""));
     runs_.push_back(std::make_unique<Held>());
+    ++past_.captures;
     runs_.back()->run = std::move(run).value();
     runs_.back()->unwanted = unwanted;
     wire_up(*runs_.back()->run);
@@ -696,7 +719,7 @@ std::string Agent::Implementation::unread_in_words() const {
     const std::uint64_t total = std::max<std::uint64_t>(2 * unread.bytes, 1);
     const std::uint64_t read = &unread == &unread_.front() ? spool_bytes_read_.load() : 0;
     all += fmt::format("{}{}: its spool of {} is being read ({} %), record --take-up --capture {}",
-                       all.empty() ? "" : "; ", unread.facts.name, format_bytes(static_cast<double>(unread.bytes)),
+                       all.empty() ? "" : "; ", unread.facts.name, format_bytes(unread.bytes),
                        std::min<std::uint64_t>(100 * read / total, 99), unread.facts.capture_id);
   }
   return all;
@@ -743,6 +766,65 @@ Result<std::string> Agent::Implementation::inform_held() {
   if (!unread_.empty()) all += (all.empty() ? "" : "; ") + unread_in_words();
   if (all.empty()) return Error{"the agent holds no capture"};
   return all;
+}
+
+std::string Agent::Implementation::metrics() const {
+  std::uint64_t events = past_.events, dropped = past_.dropped_events, sent = past_.sent_bytes;
+  std::uint64_t waiting = 0, buffer = 0, spool = 0;
+  double waited_s = 0;
+  std::map<std::string_view, std::uint64_t> states = {{"running", 0}, {"paused", 0}, {"ended", 0}, {"interrupted", 0}};
+  for (const auto& held : runs_) {
+    const CaptureRun& run = *held->run;
+    const Outbox::Totals totals = run.outbox().totals();
+    events += totals.events;
+    dropped += totals.dropped_events;
+    waiting += totals.waiting_bytes;
+    buffer += totals.memory_bytes;
+    spool += totals.spool_bytes;
+    waited_s += std::chrono::duration<double>(totals.waited).count();
+    ++states[!run.over() && run.state() != wire::CaptureState::paused ? "running"
+             : run.state() == wire::CaptureState::paused              ? "paused"
+             : run.state() == wire::CaptureState::interrupted         ? "interrupted"
+                                                                      : "ended"];
+  }
+  std::uint64_t clients = 0;
+  for (const auto& session : sessions_) {
+    sent += session->sent_bytes();
+    clients += session->closed() ? 0 : 1;
+  }
+  std::string text;
+  const auto head = [&](std::string_view name, std::string_view type, std::string_view help) {
+    text += fmt::format("# HELP {0} {2}\n# TYPE {0} {1}\n", name, type, help);
+  };
+  const auto add = [&](std::string_view name, std::string_view type, std::string_view help, auto value) {
+    head(name, type, help);
+    text += fmt::format("{} {}\n", name, value);
+  };
+  const auto seconds = [](auto time) { return std::chrono::duration<double>(time).count(); };
+  head("accelscope_agent_info", "gauge", "Always 1; its labels name the agent.");
+  text += fmt::format("accelscope_agent_info{{version=\"{}\",protocol=\"{}.{}\"}} 1\n", ACCELSCOPE_VERSION,
+                      wire::kProtocolMajor, wire::kProtocolMinor);
+  add("process_start_time_seconds", "gauge", "When the agent began, in seconds since 1970.",
+      seconds(begun_.time_since_epoch()));
+  add("accelscope_agent_uptime_seconds", "gauge", "For how long the agent has been running.",
+      seconds(std::chrono::system_clock::now() - begun_));
+  add("process_resident_memory_bytes", "gauge", "Memory of the agent in use.", resident_bytes());
+  add("accelscope_agent_clients", "gauge", "Connections of viewers and commands that are open.", clients);
+  add("accelscope_agent_connections_total", "counter", "Connections that were accepted.", past_.connections);
+  head("accelscope_agent_captures", "gauge", "Captures that the agent holds, by state.");
+  for (const auto& [state, count] : states)
+    text += fmt::format("accelscope_agent_captures{{state=\"{}\"}} {}\n", state, count);
+  add("accelscope_agent_captures_total", "counter", "Captures that were begun or taken over from a spool.",
+      past_.captures);
+  add("accelscope_agent_events_total", "counter", "Events that were captured.", events);
+  add("accelscope_agent_dropped_events_total", "counter", "Events that were lost because there was no room.", dropped);
+  add("accelscope_agent_sent_bytes_total", "counter", "Bytes of captures that were sent, those sent again included.",
+      sent);
+  add("accelscope_agent_waiting_bytes", "gauge", "Bytes that were captured and no viewer has received.", waiting);
+  add("accelscope_agent_buffer_bytes", "gauge", "Bytes of captures in memory.", buffer);
+  add("accelscope_agent_spool_bytes", "gauge", "Bytes of captures on the disk.", spool);
+  add("accelscope_agent_source_wait_seconds", "gauge", "How long sources of the captures waited for room.", waited_s);
+  return text;
 }
 
 std::string Agent::Implementation::held_captures() const {
@@ -797,13 +879,27 @@ void Agent::stop() {
   impl_->loop_.post([this] { impl_->begin_stop("the agent was stopped"); });
 }
 
-Result<std::string> Agent::command(ControlCommand what) {
+namespace {
+
+// What the loop answers, unless it takes too long.
+Result<std::string> ask_loop(wire::Loop& loop, std::function<Result<std::string>()> question) {
   auto answer = std::make_shared<std::promise<Result<std::string>>>();
   std::future<Result<std::string>> answered = answer->get_future();
-  impl_->loop_.post([this, what, answer] { answer->set_value(impl_->obey(what)); });
+  loop.post([question = std::move(question), answer] { answer->set_value(question()); });
   if (answered.wait_for(std::chrono::seconds(5)) != std::future_status::ready)
     return Error{"the agent does not answer"};
   return answered.get();
+}
+
+}  // namespace
+
+Result<std::string> Agent::command(ControlCommand what) {
+  return ask_loop(impl_->loop_, [this, what] { return impl_->obey(what); });
+}
+
+std::string Agent::metrics() {
+  const Result<std::string> text = ask_loop(impl_->loop_, [this]() -> Result<std::string> { return impl_->metrics(); });
+  return text ? *text : std::string();
 }
 
 }  // namespace accelscope::capture::agent

@@ -77,6 +77,8 @@ class Agent {
 
   // From another shell (any thread, waits for the answer): what happened, or why not.
   Result<std::string> command(ControlCommand what);
+  // The agent's state in Prometheus' text format 0.0.4. Any thread; "" if the agent does not answer in time.
+  [[nodiscard]] std::string metrics();
 
   struct Implementation;
   explicit Agent(std::unique_ptr<Implementation> impl);

@@ -126,6 +126,42 @@ Result<void> check_files(const request::CaptureRequest& request, const std::stri
   return {};
 }
 
+// What schedulers and launchers say of the job in the environment of its processes: for each fact the variables that
+// may hold it, the most exact first.
+struct JobFact {
+  const char* name;
+  std::array<const char*, 3> variables;
+};
+constexpr std::array kJobFacts = {
+    JobFact{"job.id", {"SLURM_JOB_ID", "TRAINING_JOB_NAME", "TORCHELASTIC_RUN_ID"}},
+    JobFact{"job.name", {"SLURM_JOB_NAME", "TRAINING_JOB_NAME", nullptr}},
+    JobFact{"job.user", {"SLURM_JOB_USER", nullptr, nullptr}},
+    JobFact{"job.rank", {"RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"}},
+    JobFact{"job.ranks", {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS"}},
+};
+constexpr std::array kSchedulers = {std::pair{"SLURM_JOB_ID", "slurm"}, std::pair{"TRAINING_JOB_NAME", "sagemaker"},
+                                    std::pair{"TORCHELASTIC_RUN_ID", "torchrun"},
+                                    std::pair{"OMPI_COMM_WORLD_SIZE", "mpi"}};
+
+void add_job_facts(const request::CaptureRequest& request, std::vector<MetaEntry>& facts) {
+  const auto value_of = [&](const char* variable) {
+    return variable == nullptr ? std::string() : system::environment_value(variable, request.environment);
+  };
+  for (const auto& [variable, scheduler] : kSchedulers) {
+    if (value_of(variable).empty()) continue;
+    facts.push_back({"job.scheduler", scheduler});
+    break;
+  }
+  for (const JobFact& fact : kJobFacts) {
+    for (const char* variable : fact.variables) {
+      std::string value = value_of(variable);
+      if (value.empty()) continue;
+      facts.push_back({fact.name, std::move(value)});
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<MetaEntry> request_facts(const request::CaptureRequest& request) {
@@ -137,6 +173,7 @@ std::vector<MetaEntry> request_facts(const request::CaptureRequest& request) {
       {"capture.kinds", kinds},
       {"capture.begin_unix_ns", fmt::format("{}", std::chrono::duration_cast<std::chrono::nanoseconds>(now).count())}};
   if (!request.name.empty()) facts.push_back({"capture.name", request.name});
+  add_job_facts(request, facts);
   std::vector<std::string> command = request::kind_arguments(request.kinds, request::declared_kinds());
   if (request.paused) command.emplace_back("--paused");
   if (request.duration_seconds > 0) command.push_back(fmt::format("--duration={}", request.duration_seconds));

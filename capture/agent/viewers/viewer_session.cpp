@@ -240,6 +240,7 @@ void ViewerSession::send_item(const OutboxReader::Item& item) {
   if (!item.frame) return;
   in_flight_.push_back({item.frame->header.sequence, item.frame->wire_bytes()});
   in_flight_bytes_ += item.frame->wire_bytes();
+  sent_bytes_ += item.frame->wire_bytes();
   link_->send(item.frame);
 }
 

@@ -66,6 +66,7 @@ class ViewerSession final : public wire::LinkHandler {
   [[nodiscard]] bool controls() const noexcept { return controls_; }
   [[nodiscard]] bool proved() const noexcept { return proved_; }
   [[nodiscard]] bool closed() const noexcept { return closed_; }
+  [[nodiscard]] std::uint64_t sent_bytes() const noexcept { return sent_bytes_; }  // of data frames, so far
   [[nodiscard]] std::string peer_ip() const;
   [[nodiscard]] const std::string& viewer() const noexcept { return viewer_; }
   [[nodiscard]] const std::string& viewer_id() const noexcept { return viewer_id_; }  // "": it did not say
@@ -119,6 +120,7 @@ class ViewerSession final : public wire::LinkHandler {
   std::optional<OutboxReader::Item> next_item_;  // read, but the window has no room for it yet
   std::deque<InFlight> in_flight_;
   std::uint64_t in_flight_bytes_ = 0;
+  std::uint64_t sent_bytes_ = 0;
   std::uint64_t acknowledged_ = 0;
   std::uint64_t acknowledged_at_tick_ = 0;
   std::chrono::milliseconds unacknowledged_for_{0};

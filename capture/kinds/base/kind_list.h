@@ -25,12 +25,15 @@ namespace tt_metal  { request::CaptureKind tt_profile_kind(); }  // a command ru
 namespace unitrace  { request::CaptureKind unitrace_kind(); }    // programs under Intel's unitrace
 namespace torch     { request::CaptureKind torch_kind(); }       // programs under torch.profiler
 namespace opencl    { request::CaptureKind opencl_kind(); }      // programs that use OpenCL, through a layer
+namespace cuda      { request::CaptureKind cuda_kind(); }        // programs that use CUDA, through CUPTI
+namespace rocm      { request::CaptureKind rocm_kind(); }        // programs that use ROCm, through rocprofiler-sdk
 // clang-format on
 
 inline constexpr request::CaptureKind (*kKinds[])() = {
     program::program_kind,   itt::itt_kind,       python::python_kind,     simulate::simulate_kind,
     replay::replay_kind,     neuron::neuron_kind, tt_metal::tt_metal_kind, tt_metal::tt_profile_kind,
-    unitrace::unitrace_kind, torch::torch_kind,   opencl::opencl_kind,
+    unitrace::unitrace_kind, torch::torch_kind,   opencl::opencl_kind,     cuda::cuda_kind,
+    rocm::rocm_kind,
 };
 
 // What a session says was left out or shown otherwise than it happened.

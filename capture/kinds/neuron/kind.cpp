@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -28,20 +29,58 @@ NeuronStart start_of(const request::CaptureRequest& request) {
   return request.program.empty() && request.script.empty() ? NeuronStart::neff : NeuronStart::program;
 }
 
-// Asked once for each tool that is found: it takes a moment. Its first line.
-std::string version_of(const std::string& tool) {
+// Asked once for each tool that is found: it takes a moment. "": it failed.
+std::string printed_by(const std::vector<std::string>& command) {
   static std::mutex mutex;
-  static std::map<std::pair<std::string, fs::file_time_type>, std::string> known;
+  static std::map<std::pair<std::vector<std::string>, fs::file_time_type>, std::string> known;
   std::error_code failure;
-  const auto key = std::pair(tool, fs::last_write_time(tool, failure));
+  const auto key = std::pair(command, fs::last_write_time(command.front(), failure));
   const std::scoped_lock lock(mutex);
   if (const auto found = known.find(key); found != known.end()) return found->second;
   const SteadyClock::time_point begin = SteadyClock::now();
   const Result<system::ChildOutcome> ended =
-      system::run_child({tool, "--version"}, [begin] { return SteadyClock::now() - begin > kVersionLimit; });
-  std::string version;
-  if (ended && !ended->cancelled && ended->exit_code == 0) version = ended->output.substr(0, ended->output.find('\n'));
-  return known[key] = version;
+      system::run_child(command, [begin] { return SteadyClock::now() - begin > kVersionLimit; });
+  const bool done = ended && !ended->cancelled && ended->exit_code == 0;
+  return known[key] = done ? ended->output : std::string();
+}
+
+std::string version_of(const std::string& tool) {
+  const std::string printed = printed_by({tool, "--version"});
+  return printed.substr(0, printed.find('\n'));
+}
+
+// What follows each such key of a JSON text, in order: numbers and texts without their quotes.
+std::vector<std::string> values_of(std::string_view json, std::string_view key) {
+  std::vector<std::string> values;
+  const std::string quoted = fmt::format("\"{}\"", key);
+  for (std::size_t at = json.find(quoted); at != std::string_view::npos; at = json.find(quoted, at + 1)) {
+    std::string_view rest = json.substr(at + quoted.size());
+    rest.remove_prefix(std::min(rest.find_first_not_of(": \t\n\r"), rest.size()));
+    if (rest.starts_with('"')) rest.remove_prefix(1);
+    values.emplace_back(rest.substr(0, rest.find_first_of("\",}] \n\r")));
+  }
+  return values;
+}
+
+// "16 Neuron devices with 128 cores (neuron-ls), trn2.48xlarge". Tools up to SDK 2.33 take --json-output, later ones
+// --output-format json, whose list stands among facts of the instance. "": there is no such tool, or it lists nothing.
+std::string listed_devices() {
+  const std::string tool = system::find_program("neuron-ls", {"/opt/aws/neuron/bin"});
+  if (tool.empty()) return {};
+  std::string json = printed_by({tool, "--output-format", "json"});
+  if (json.empty()) json = printed_by({tool, "--json-output"});
+  const std::size_t devices = values_of(json, "neuron_device").size();
+  if (devices == 0) return {};
+  std::size_t cores = 0;
+  for (const std::string& value : values_of(json, "nc_count")) {
+    std::size_t count = 0;
+    std::from_chars(value.data(), value.data() + value.size(), count);
+    cores += count;
+  }
+  std::string text =
+      fmt::format("{} Neuron device{} with {} cores (neuron-ls)", devices, devices == 1 ? "" : "s", cores);
+  const std::vector<std::string> types = values_of(json, "instance_type");
+  return types.empty() ? text : text + ", " + types.front();
 }
 
 std::size_t count_devices() {
@@ -62,23 +101,25 @@ std::vector<request::KindCheck> check_neuron() {
   const std::string tool = sources::neuron::find_neuron_tool();
   if (tool.empty()) {
     return {{false,
-             "neither neuron-profile nor neuron-explorer is on PATH or in /opt/aws/neuron/bin; install the package "
+             "neither neuron-explorer nor neuron-profile is on PATH or in /opt/aws/neuron/bin; install the package "
              "aws-neuronx-tools"}};
   }
   const std::string version = version_of(tool);
+  const std::string listed = listed_devices();
   const std::size_t devices = count_devices();
   // Devices may be reached by other ways than files in /dev; the tool says it if it finds none.
   return {{true, fmt::format("{} ({})", tool, version.empty() ? "it does not tell its version" : version)},
-          {true, devices > 0 ? fmt::format("{} Neuron devices (/dev/neuron*)", devices)
-                             : "no Neuron device is seen here (/dev/neuron*); a capture will fail unless the tool "
-                               "reaches one (driver: aws-neuronx-dkms)"}};
+          {true, !listed.empty() ? listed
+                 : devices > 0   ? fmt::format("{} Neuron devices (/dev/neuron*)", devices)
+                                 : "no Neuron device is seen here (/dev/neuron*); a capture will fail unless the tool "
+                                   "reaches one (driver: aws-neuronx-dkms)"}};
 }
 
 Result<std::string> tool_of(const NeuronSettings& settings) {
   std::string tool = sources::neuron::find_neuron_tool(settings.tool);
   if (!tool.empty()) return tool;
   return Error{fmt::format("{}: is not on PATH or in /opt/aws/neuron/bin; install the package aws-neuronx-tools{}",
-                           settings.tool.empty() ? "neuron-profile" : settings.tool,
+                           settings.tool.empty() ? "neuron-explorer" : settings.tool,
                            settings.tool.empty() ? "" : ", or choose --tool auto")};
 }
 
@@ -102,13 +143,24 @@ Result<void> check_files(const NeuronSettings& settings, const request::CaptureR
 
 std::string described(const NeuronSettings& settings, const request::CaptureRequest& request, const std::string& tool) {
   const std::string name = fs::path(tool).filename().string();
-  if (settings.start == NeuronStart::program && settings.profile != NeuronProfile::device) {
-    return fmt::format("{} inspect of {}", name, request.script.empty() ? request.program : "a script");
+  const std::string program = request.script.empty() ? request.program : "a script";
+  switch (settings.recorder) {
+    case NeuronRecorder::environment:
+      return fmt::format("profile of {} by the runtime", program);
+    case NeuronRecorder::torch:
+      return fmt::format("profile of {} by torch.profiler", program);
+    case NeuronRecorder::jax:
+      return fmt::format("profile of {} by jax.profiler", program);
+    case NeuronRecorder::vllm:
+      return fmt::format("profile of the vLLM server {}", program);
+    case NeuronRecorder::inspect:
+      break;
   }
-  std::string text =
-      settings.start == NeuronStart::neff
-          ? fmt::format("{} capture of {}", name, fs::path(settings.neff).filename().string())
-          : fmt::format("{} capture of a NEFF of {}", name, request.script.empty() ? request.program : "a script");
+  if (settings.start == NeuronStart::program && settings.profile != NeuronProfile::device)
+    return fmt::format("{} inspect of {}", name, program);
+  std::string text = settings.start == NeuronStart::neff
+                         ? fmt::format("{} capture of {}", name, fs::path(settings.neff).filename().string())
+                         : fmt::format("{} capture of a NEFF of {}", name, program);
   if (settings.inputs.empty()) text += ", inputs all zero";
   if (settings.single_io) text += ", outputs wrong (single io)";
   return text;

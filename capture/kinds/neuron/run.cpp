@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <deque>
@@ -23,7 +22,6 @@
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/import_input.h"
 #include "capture/sources/input_parts.h"
-#include "capture/sources/neuron/tool.h"
 #include "capture/system/child_process.h"
 #include "capture/system/descriptor.h"
 #include "capture/system/shown_command.h"
@@ -62,7 +60,7 @@ Result<StepEnd> ToolSteps::run(const ToolStep& step) {
   system::SupervisedChild& child = *started;
   StepEnd end;
   watch(child, step, end);
-  if (end.stopped || end.timed_out) child.signal_group(SIGKILL);  // what it started and left behind
+  if (end.stopped || end.timed_out || end.done) child.signal_group(SIGKILL);  // what it started and left behind
   const int id = child.id();
   const system::ChildEnd ended = child.finish();
   end.exit_code = ended.exit_code;
@@ -95,10 +93,13 @@ void ToolSteps::watch(system::SupervisedChild& child, const ToolStep& step, Step
       if (!child.any_open() || now - ended >= (more ? kLongAfterIt : kAfterTheEnd)) return;
       continue;
     }
-    if (!end.stopped && !end.timed_out) {
-      end.stopped = !step.after_stop && writer_.cancelled();
-      end.timed_out = !end.stopped && step.limit.count() > 0 && now - begin >= step.limit;
-      if (!end.stopped && !end.timed_out) continue;
+    if (!end.stopped && !end.timed_out && !end.done) {
+      const bool stopping = !step.after_stop && writer_.cancelled();
+      const bool done = step.done && step.done(stopping);
+      end.stopped = stopping && (done || !step.done);
+      end.done = done && !end.stopped;
+      end.timed_out = !end.stopped && !end.done && step.limit.count() > 0 && now - begin >= step.limit;
+      if (!end.stopped && !end.timed_out && !end.done) continue;
       asked = now;
       child.signal_group(SIGINT);
     } else if (!killed && now - asked >= step.grace) {
@@ -140,15 +141,73 @@ void ToolSteps::flush(Clock::time_point now) {
 
 namespace {
 
+constexpr auto kBetweenTries = 500ms;
+constexpr auto kLongestAnswer = 600s;  // the end of a profile is answered once it is written
+constexpr std::size_t kMostAnswerBytes = 64U << 10;
+
+// The status of the answer.
+Result<int> post(std::uint16_t port, const std::string& path) {
+  const system::Descriptor server = TRY(system::connect_to_loopback(port));
+  TRY(system::write_all(server, fmt::format("POST {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Length: 0\r\n"
+                                            "Connection: close\r\n\r\n",
+                                            path, port)));
+  const auto until = std::chrono::steady_clock::now() + kLongestAnswer;
+  const std::string answer =
+      TRY(system::read_to_end(server, kMostAnswerBytes, [&] { return std::chrono::steady_clock::now() > until; }));
+  int status = 0;
+  const std::size_t at = answer.find(' ');
+  if (!answer.starts_with("HTTP/") || at == std::string::npos ||
+      std::from_chars(answer.data() + at + 1, answer.data() + answer.size(), status).ec != std::errc())
+    return Error{fmt::format("127.0.0.1:{}{}: the answer is not HTTP", port, path)};
+  return status;
+}
+
+}  // namespace
+
+ServerProfile::ServerProfile(std::uint16_t port, std::chrono::nanoseconds time,
+                             std::function<void(std::string_view)> note)
+    : port_(port), time_(time), note_(std::move(note)) {}
+
+void ServerProfile::ask(const char* path) {
+  answer_ = std::async(std::launch::async, [port = port_, path] { return post(port, path); });
+}
+
+bool ServerProfile::done(bool stopping) {
+  constexpr int kMostGoodStatus = 299;
+  const Clock::time_point now = Clock::now();
+  if (answer_.valid()) {
+    if (answer_.wait_for(0s) != std::future_status::ready) return false;
+    const Result<int> status = answer_.get();
+    const bool is_good = status && *status <= kMostGoodStatus;
+    problem_ = !status ? status.message() : is_good ? "" : fmt::format("the server answered with status {}", *status);
+    since_ = now;
+    if (state_ == State::ending) {
+      state_ = State::ended;
+      note_(is_good ? "the server has written its profile" : "the server's profile was not ended: " + problem_);
+    } else if (is_good) {
+      state_ = State::running;
+      note_("the server is profiled");
+    }
+  }
+  if (state_ == State::ended || (state_ == State::waiting && stopping)) return true;
+  if (state_ == State::waiting && now - since_ >= kBetweenTries) {
+    ask("/start_profile");
+  } else if (state_ == State::running && (stopping || (time_.count() > 0 && now - since_ >= time_))) {
+    state_ = State::ending;
+    ask("/stop_profile");
+  }
+  return false;
+}
+
+namespace {
+
 namespace fs = std::filesystem;
 
 constexpr std::size_t kBlockBytes = 1U << 20;
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {
   std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return read_number(text, value) ? std::optional(value) : std::nullopt;
 }
 
 std::optional<std::uint64_t> execution_of(const std::string& path) {
@@ -168,7 +227,7 @@ std::string rank_of(const fs::path& path) {
 std::string listed(const std::vector<kinds::program::FolderWatch::File>& files) {
   std::string text;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    text += fmt::format("\n{}. {} ({})", i + 1, files[i].path, format_bytes(static_cast<double>(files[i].bytes)));
+    text += fmt::format("\n{}. {} ({})", i + 1, files[i].path, format_bytes(files[i].bytes));
   }
   return text;
 }
@@ -368,6 +427,8 @@ Result<void> NeuronRun::run() {
   Result<void> done;
   if (settings_.start == NeuronStart::neff) {
     done = capture_neff(host_path(settings_.neff, run_.request, run_.work_folder));
+  } else if (settings_.recorder != NeuronRecorder::inspect) {
+    done = record_program();
   } else if (settings_.profile == NeuronProfile::device) {
     done = capture_compiled();
   } else {
@@ -405,9 +466,11 @@ Error NeuronRun::failure(const std::vector<std::string>& arguments, const StepEn
 }
 
 Result<StepEnd> NeuronRun::run_tool(const std::vector<std::string>& arguments, const std::string& folder,
-                                    std::chrono::nanoseconds limit) {
-  Result<StepEnd> ended = steps_.run(
-      {.start = {tool_, arguments, folder, run_.request.environment}, .limit = limit, .after_stop = after_stop_});
+                                    std::chrono::nanoseconds limit, std::function<bool()> written) {
+  ToolStep step{
+      .start = {tool_, arguments, folder, run_.request.environment}, .limit = limit, .after_stop = after_stop_};
+  if (written) step.done = [&](bool stopping) { return stopping || written(); };
+  Result<StepEnd> ended = steps_.run(step);
   if (ended) stopped_ = stopped_ || ended->stopped;
   return ended;
 }
@@ -487,16 +550,27 @@ Result<void> NeuronRun::capture_neff(const std::string& neff) {
   return process(neff, found.chosen);
 }
 
-Result<void> NeuronRun::process_trace(const std::string& neff, const NeuronTrace& trace, const std::string& output) {
-  const std::vector<std::string> arguments = sources::neuron::neuron_view_arguments(neff, trace.path, output);
-  const StepEnd ended = TRY(run_tool(arguments, base_, settings_.time_limit));
+Result<void> NeuronRun::convert(const sources::neuron::ViewRequest& request, const std::string& of) {
+  StepEnd last;
+  const auto run_once = [&](const std::vector<std::string>& arguments,
+                            const std::function<bool()>& written) -> Result<sources::neuron::ToolEnd> {
+    last = TRY(run_tool(arguments, request.output, settings_.time_limit, written));
+    return sources::neuron::ToolEnd{last.signal != 0 ? 128 + last.signal : last.exit_code,
+                                    last.stopped || last.timed_out, last.output};
+  };
+  const sources::neuron::Conversion done = TRY(sources::neuron::convert_traces(tool_, request, run_once));
   if (stopped_) return {};
-  if (ended.timed_out || ended.exit_code != 0) return failure(arguments, ended);
-  std::error_code gone;
-  if (fs::exists(output, gone)) return {};
+  report_dropped(done.end.output);
+  if (done.whole) return {};
+  if (last.timed_out || done.end.exit_code != 0) return failure(done.arguments, last);
   return Error{fmt::format("{} view: ended without an error but wrote no profile of {}; to try by hand: {} {}; {}",
-                           tool_name_, trace.path, tool_name_, system::shell_command(arguments),
-                           sources::neuron::shown_output(ended.output))};
+                           tool_name_, of, tool_name_, system::shell_command(done.arguments),
+                           sources::neuron::shown_output(done.end.output))};
+}
+
+void NeuronRun::report_dropped(const std::string& output) {
+  if (const std::string dropped = sources::neuron::dropped_system_events(output); !dropped.empty())
+    warn("buffer_overflow", dropped);
 }
 
 Result<void> NeuronRun::process(const std::string& neff, const std::vector<NeuronTrace>& traces) {
@@ -506,9 +580,13 @@ Result<void> NeuronRun::process(const std::string& neff, const std::vector<Neuro
     std::string name = fs::path(trace.path).stem().string();
     if (!trace.label.empty()) name = "profile_" + trace.label;
     for (char& c : name) c = c == ' ' ? '_' : c;
-    const Result<void> done = process_trace(neff, trace, folder + "/" + name + ".json");
+    const std::string output = TRY(new_folder(folder, name));
+    const Result<void> done = convert({.neff = neff, .ntff = trace.path, .output = output}, trace.path);
     if (stopped_) return {};
-    if (!done) unread.push_back(done.message());
+    if (done) continue;
+    unread.push_back(done.message());
+    std::error_code ignored;  // what is left of a profile that is not whole
+    fs::remove_all(output, ignored);
   }
   if (unread.size() == traces.size()) return Error{unread.front()};
   for (const std::string& why : unread) {
@@ -520,7 +598,8 @@ Result<void> NeuronRun::process(const std::string& neff, const std::vector<Neuro
 Result<void> NeuronRun::import_folder(const std::string& folder) {
   steps_.note("accelscope: reads what was processed");
   ProfileSinks sinks(run_.open_scope, after_stop_);
-  Result<void> done = sources::import_input({folder}, {}, [&] { return sinks.next(); });
+  Result<void> done =
+      sources::import_input({sources::recognise(folder)}, {.one_run = true}, [&] { return sinks.next(); });
   if (!done && sink_.cancelled() && !after_stop_) {
     stopped_ = true;
     return {};
@@ -535,7 +614,7 @@ Result<StepEnd> NeuronRun::run_program(const ToolStep& step) {
   stopped_ = ended->stopped;
   steps_.writer().set_meta(std::string(kinds::program::kExitStatusFact), fmt::format("{}", ended->exit_code));
   if (run_.watch.ended) run_.watch.ended(ended->exit_code);
-  if (!stopped_ && ended->exit_code != 0) {
+  if (!stopped_ && !ended->done && ended->exit_code != 0) {
     warn("program_failed",
          fmt::format("the program ended with status {}; what it printed last is on the tracks stdout and stderr",
                      ended->exit_code));
@@ -547,6 +626,7 @@ Result<void> NeuronRun::capture_compiled() {
   ToolStep step{.start = kinds::program::program_start(run_.request, run_.work_folder)};
   const std::string fresh = (fs::absolute(run_.work_folder) / "neuron-cache").string();
   step.start.environment = compile_environment(settings_, step.start.environment, fresh, inherited_variable);
+  report_debug_facts(step.start.environment);
   const kinds::program::FolderWatch compiled({base_, compile_cache(step.start.environment)}, ".neff", kCompileDepth);
   const StepEnd ended = TRY(run_program(step));
   if (stopped_) return {};
@@ -567,8 +647,8 @@ Result<std::string> NeuronRun::choose_compiled(const kinds::program::FolderWatch
   const std::size_t chosen = TRY(choose_neff(files, settings_.compiled_neff));
   std::string list;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    list += fmt::format("{}{}. {} ({}){}", i == 0 ? "" : "\n", i + 1, files[i].path,
-                        format_bytes(static_cast<double>(files[i].bytes)), i == chosen ? "  <- is profiled" : "");
+    list += fmt::format("{}{}. {} ({}){}", i == 0 ? "" : "\n", i + 1, files[i].path, format_bytes(files[i].bytes),
+                        i == chosen ? "  <- is profiled" : "");
   }
   steps_.note(fmt::format("accelscope: NEFFs that the program compiled; --compiled-neff {} takes number {}:\n{}",
                           settings_.compiled_neff, chosen + 1, list));
@@ -593,6 +673,7 @@ Result<void> NeuronRun::inspect_program() {
   const ToolStep step{
       .start = {tool_, arguments, base_, compile_environment(settings_, program.environment, "", inherited_variable)},
       .grace = kInspectGrace};
+  report_debug_facts(step.start.environment);
   const StepEnd ended = TRY(run_program(step));
   std::error_code failed;
   if (fs::is_empty(written, failed)) {
@@ -602,22 +683,103 @@ Result<void> NeuronRun::inspect_program() {
                                                     "device at all? {}",
                                                     tool_name_, written, sources::neuron::shown_output(ended.output))};
   }
-  if (stopped_) {  // as programs that serve have to be
-    warn(QualityKind("program_stopped").as(Severity::note),
-         "the program was stopped; what had been recorded until then is in the session");
-    after_stop_ = true;
-    stopped_ = false;
+  go_on_after_stop();
+  report_dropped(ended.output);
+  return import_captured(written, name);
+}
+
+void NeuronRun::go_on_after_stop() {
+  if (!stopped_) return;
+  warn(QualityKind("program_stopped").as(Severity::note),
+       "the program was stopped; what had been recorded until then is in the session");
+  after_stop_ = true;
+  stopped_ = false;
+}
+
+void NeuronRun::report_debug_facts(const std::vector<std::string>& environment) {
+  if (const std::string missing = missing_debug_facts(environment, inherited_variable); !missing.empty()) {
+    warn(QualityKind("missing_source_locations").as(Severity::note), missing);
+    return;
   }
+  const std::string cache = compile_cache(environment);
+  std::error_code failure;
+  if (fs::is_directory(cache, failure) && !fs::is_empty(cache, failure)) {
+    steps_.note(
+        fmt::format("accelscope: programs that come from the compile cache {} have the lines of source that they were "
+                    "compiled with",
+                    cache));
+  }
+}
+
+namespace {
+
+// What a program that profiles itself has written: the folder that it was to use, else the one below which its files
+// lie. "": none.
+std::string written_folder(const std::string& meant, const std::vector<std::string>& files) {
+  std::error_code failure;
+  if (fs::exists(meant, failure) && !fs::is_empty(meant, failure)) return meant;
+  fs::path common = files.empty() ? fs::path() : fs::path(files.front()).parent_path();
+  for (const std::string& file : files) {
+    while (!common.empty() && !(file + "/").starts_with((common / "").string())) {
+      if (common == common.parent_path()) return common.string();
+      common = common.parent_path();
+    }
+  }
+  return common.string();
+}
+
+constexpr const char* kHowToProfile[] = {
+    "", "", "call torch.profiler.profile(experimental_config=NeuronConfig(profile_output_dir=...)) in it",
+    "call jax.profiler.trace(...) in it", "does it serve on the port of --vllm-port, and with --profiler-config?"};
+
+}  // namespace
+
+Result<void> NeuronRun::record_program() {
+  const std::string name = fs::path(settings_.session_file).stem().string();
+  const std::string meant = TRY(new_folder(base_, name + "-recorded"));
+  ToolStep step{.start = kinds::program::program_start(run_.request, run_.work_folder), .grace = kInspectGrace};
+  step.start.environment = compile_environment(settings_, step.start.environment, "", inherited_variable);
+  step.start.environment = TRY(recording_environment(settings_, step.start.environment, meant, inherited_variable));
+  report_debug_facts(step.start.environment);
+  std::optional<ServerProfile> server;
+  if (settings_.recorder == NeuronRecorder::vllm) {
+    const std::vector<std::string> more = vllm_arguments(settings_, meant);
+    step.start.arguments.insert(step.start.arguments.end(), more.begin(), more.end());
+    server.emplace(settings_.server_port, settings_.server_time,
+                   [this](std::string_view text) { steps_.note("accelscope: " + std::string(text)); });
+    step.done = [&](bool stopping) { return server->done(stopping); };
+  }
+  steps_.writer().set_meta("neuron.command", command_of(step.start));
+  const kinds::program::FolderWatch traces({base_}, ".ntff", kCompileDepth);
+  const kinds::program::FolderWatch system_traces({base_}, ".pb", kCompileDepth);
+  const StepEnd ended = TRY(run_program(step));
+  std::vector<std::string> files = paths_of(traces.changed());
+  const std::vector<std::string> more = paths_of(system_traces.changed());
+  files.insert(files.end(), more.begin(), more.end());
+  for (const kinds::program::FolderWatch::File& trace : traces.changed()) {
+    const std::vector<std::string> programs = sources::neuron::find_neffs(trace.path);
+    files.insert(files.end(), programs.begin(), programs.end());
+  }
+  const std::string written = files.empty() ? std::string() : written_folder(meant, files);
+  if (written.empty()) {
+    if (stopped_) return {};
+    return Error{fmt::format("the program {} and wrote no profile below {}; {}{}{}; {}",
+                             ended.exit_code == 0 ? "ended" : fmt::format("ended with status {}", ended.exit_code),
+                             base_, kHowToProfile[static_cast<std::size_t>(settings_.recorder)],
+                             settings_.recorder == NeuronRecorder::environment ? "does it run on a device at all?" : "",
+                             server && !server->problem().empty() ? "; " + server->problem() : "",
+                             sources::neuron::shown_output(ended.output))};
+  }
+  go_on_after_stop();
+  report_dropped(ended.output);
+  return import_captured(written, name);
+}
+
+Result<void> NeuronRun::import_captured(const std::string& written, const std::string& name) {
   const std::string folder = TRY(new_folder(run_.work_folder + "/processed", name));
-  const std::vector<std::string> view = view_folder_arguments(settings_, written);
-  const StepEnd viewed = TRY(run_tool(view, folder, settings_.time_limit));
-  if (stopped_) return {};
-  if (viewed.timed_out || viewed.exit_code != 0) return failure(view, viewed);
-  if (fs::is_empty(folder, failed)) {
-    return Error{fmt::format("{} view: ended without an error but wrote no profile of {}; {}", tool_name_, written,
-                             sources::neuron::shown_output(viewed.output))};
-  }
-  return import_folder(folder);
+  TRY(convert({.folder = written, .output = folder, .without_devices = settings_.profile == NeuronProfile::system},
+              written));
+  return stopped_ ? Result<void>() : import_folder(folder);
 }
 
 }  // namespace accelscope::capture::kinds::neuron

@@ -5,6 +5,8 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +18,7 @@
 #include "capture/kinds/program/output_lines.h"
 #include "capture/kinds/program/tool_traces.h"
 #include "capture/request/kind.h"
+#include "capture/sources/neuron/tool.h"
 #include "capture/system/supervised_child.h"
 #include "core/base/result.h"
 #include "core/chunk/session_writer.h"
@@ -34,6 +37,9 @@ struct ToolStep {
   std::chrono::nanoseconds limit{};                          // 0: none
   std::chrono::nanoseconds grace = std::chrono::seconds(5);  // between asking to end and killing
   bool after_stop = false;                                   // runs although the capture was stopped
+  // Asked each turn whether the program has done what it was started for: then it is ended. `stopping`: the user has
+  // stopped the capture, which waits for a yes. Null: it ends by itself, or when it is stopped.
+  std::function<bool(bool stopping)> done;
 };
 
 struct StepEnd {
@@ -41,6 +47,7 @@ struct StepEnd {
   int signal = 0;
   bool stopped = false;    // by the user
   bool timed_out = false;  // its limit was over
+  bool done = false;       // ended because it had done what it was started for
   std::string output;      // what it printed last
 };
 
@@ -69,6 +76,32 @@ class ToolSteps {
   kinds::program::ProgramEvents events_;
   std::array<kinds::program::OutputLines, 2> lines_;
   Clock::time_point flushed_at_;
+};
+
+// The profile of a vLLM server on this host: begun as soon as the server answers, ended after a time or when asked to.
+// Asked each turn while the server runs; requests are made on a thread of their own.
+class ServerProfile {
+ public:
+  // `note` tells people what is done. time: 0: until `stopping`.
+  ServerProfile(std::uint16_t port, std::chrono::nanoseconds time, std::function<void(std::string_view)> note);
+
+  // Whether the profile is written, or there never was one to be ended. `stopping`: it is to end now.
+  [[nodiscard]] bool done(bool stopping);
+  [[nodiscard]] bool was_begun() const noexcept { return state_ != State::waiting; }
+  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }  // of the last request
+
+ private:
+  enum class State : std::uint8_t { waiting, running, ending, ended };
+  using Clock = std::chrono::steady_clock;
+  void ask(const char* path);
+
+  std::uint16_t port_;
+  std::chrono::nanoseconds time_;
+  std::function<void(std::string_view)> note_;
+  State state_ = State::waiting;
+  Clock::time_point since_;
+  std::string problem_;
+  std::future<Result<int>> answer_;  // the HTTP status
 };
 
 // The files of a Neuron capture: NEFFs that a program has compiled, traces that the tool has written, inputs.
@@ -110,18 +143,26 @@ class NeuronRun {
   Result<void> capture_neff(const std::string& neff);
   Result<void> capture_compiled();
   Result<void> inspect_program();
+  Result<void> record_program();
 
   Result<StepEnd> run_tool(const std::vector<std::string>& arguments, const std::string& folder,
-                           std::chrono::nanoseconds limit);
+                           std::chrono::nanoseconds limit, std::function<bool()> written = {});
   Result<StepEnd> run_program(const ToolStep& step);
   Result<std::string> choose_compiled(const kinds::program::FolderWatch& watch, const StepEnd& ended);
   Result<void> check_inputs();
   Result<void> process(const std::string& neff, const std::vector<NeuronTrace>& traces);
-  Result<void> process_trace(const std::string& neff, const NeuronTrace& trace, const std::string& output);
+  // Has the tool write a profile into request.output. Fails if it writes none.
+  Result<void> convert(const sources::neuron::ViewRequest& request, const std::string& of);
+  Result<void> import_captured(const std::string& written, const std::string& name);
+  // After a program that was recorded while it ran. One that was stopped, as servers have to be, has its profile.
+  void go_on_after_stop();
+  // Before a program runs: what its profile will lack because of how it is compiled.
+  void report_debug_facts(const std::vector<std::string>& environment);
   Result<void> import_folder(const std::string& folder);
   [[nodiscard]] Result<std::string> new_folder(const std::string& base, const std::string& name);
   [[nodiscard]] Error failure(const std::vector<std::string>& arguments, const StepEnd& ended) const;
   void warn(QualityKind kind, std::string detail, std::uint64_t count = 1);
+  void report_dropped(const std::string& output);
 
   const request::KindRun& run_;
   EventSink& sink_;

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <filesystem>
+#include <limits>
 #include <string_view>
 
 #include "capture/request/options.h"
+#include "capture/sources/neuron/tool.h"
 #include "capture/wire/messages.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture::kinds::neuron {
 namespace {
@@ -45,8 +48,51 @@ std::vector<request::KindOption> traced_program_options() {
        "The program compiles into an empty cache, so that every NEFF is new and has its debug facts; costs the "
        "compiling."},
       {"num-trace-events", request::OptionType::count, "",
-       "The most events of a system profile; not set: the tool's limit."},
+       "The most events of a core in a system profile, beyond which the oldest are dropped; not set: 1,000,000."},
   };
+}
+
+constexpr const char* kRecordBy = "record-by";
+
+// Those that belong to some recorders come with them.
+std::vector<request::KindOption> recorder_options() {
+  return request::joined_options(
+      {{{kRecordBy,
+         request::OptionType::choice,
+         "inspect",
+         "Who records a program while it runs. inspect: the tool. environment: the runtime, by NEURON_RT_INSPECT_*. "
+         "torch "
+         "and jax: the program's own torch.profiler with NeuronConfig or jax.profiler, into $ACCELSCOPE_NEURON_OUTPUT. "
+         "vllm: a server, between the start and the stop of its profile.",
+         {"inspect", "environment", "torch", "jax", "vllm"}}},
+       request::on_condition(
+           {kRecordBy, {"environment", "jax"}},
+           {{"device-trace",
+             request::OptionType::choice,
+             kAnyTool,
+             "model: one trace for the first run of each program on a core. session: all of a core in one trace, which "
+             "PJRT, JAX and vLLM need. auto: what the recorder needs.",
+             {kAnyTool, "model", "session"}}}),
+       request::on_condition(
+           {kRecordBy, {"environment"}},
+           {{"cpu-util", request::OptionType::flag, "off", "The load of the host's processors in the system profile."},
+            {"host-memory", request::OptionType::flag, "off", "The use of the host's memory in the system profile."},
+            {"event-types", request::OptionType::text, "",
+             "Kinds of system events, such as hardware or software,^nrt_tensor_read; ^ leaves one out. Not set: "
+             "all."}}),
+       request::on_condition({kRecordBy, {"environment", "vllm"}},
+                             {{"event-cores", request::OptionType::text, "",
+                               "Cores whose system events are recorded, such as 0,1. Not set: all."}}),
+       request::on_condition(
+           {kRecordBy, {"vllm"}},
+           {{"vllm-port", request::OptionType::count, "8000",
+             "The port on which the vLLM server that is started answers."},
+            {"vllm-delay-iterations", request::OptionType::count, "",
+             "Iterations that the server runs before it records."},
+            {"vllm-max-iterations", request::OptionType::count, "",
+             "Iterations after which the server ends the profile."},
+            {"vllm-time", request::OptionType::duration, "",
+             "How long the server is profiled, from when it answers on. Not set: until the capture is stopped."}})});
 }
 
 std::vector<request::KindOption> capture_options() {
@@ -83,11 +129,17 @@ std::vector<request::KindOption> tool_options() {
        request::OptionType::choice,
        kAnyTool,
        "The vendor's tool that is run; auto takes the first of them that is there.",
-       {kAnyTool, "neuron-profile", "neuron-explorer"}},
+       {kAnyTool, "neuron-explorer", "neuron-profile"}},
       {"session-file", request::OptionType::text, "profile.ntff", "Name of the raw trace that is written (.ntff)."},
       {"time-limit", request::OptionType::duration, "3600s",
        "Ends a run of the tool that takes longer: one that hangs. Large traces take long to process."},
   };
+}
+
+// Of a NEFF that the tool executes: given, or compiled by a program that nobody records while it runs.
+std::vector<request::KindOption> executed(std::vector<request::KindOption> options) {
+  return request::on_condition({kRecordBy, {"inspect"}},
+                               request::on_condition({"profile", {"device"}}, std::move(options)));
 }
 
 std::optional<std::uint64_t> count_of(const request::OptionReader& options, std::string_view name) {
@@ -126,8 +178,7 @@ Result<std::optional<std::uint64_t>> read_start(const std::vector<std::string>& 
     const std::size_t equals = entry.find('=');
     const std::string_view number = std::string_view(entry).substr(equals == std::string::npos ? 0 : equals + 1);
     std::uint64_t rank = 0;
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), rank);
-    if (error != std::errc() || end != number.data() + number.size() || equals == 0) {
+    if (!read_number(number, rank) || equals == 0) {
       return Error{fmt::format(
           "--collectives-worker-start-id: '{}' is no rank; write 32, or with several hosts trn1-08=32", entry)};
     }
@@ -174,6 +225,29 @@ Result<void> check_workers(const NeuronSettings& settings) {
   return {};
 }
 
+constexpr std::array kRecorders = {std::pair("inspect", NeuronRecorder::inspect),
+                                   std::pair("environment", NeuronRecorder::environment),
+                                   std::pair("torch", NeuronRecorder::torch), std::pair("jax", NeuronRecorder::jax),
+                                   std::pair("vllm", NeuronRecorder::vllm)};
+
+NeuronRecorder recorder_of(const std::string& name) {
+  const auto* const found = std::ranges::find_if(kRecorders, [&](const auto& each) { return name == each.first; });
+  return found == kRecorders.end() ? NeuronRecorder::inspect : found->second;
+}
+
+Result<void> check_recorder(const NeuronSettings& settings) {
+  if (settings.event_cores.find_first_not_of("0123456789,") != std::string::npos)
+    return Error{fmt::format("--event-cores: '{}' is no list of cores; write for example 0,1", settings.event_cores)};
+  if (settings.recorder == NeuronRecorder::inspect) return {};
+  if (settings.start != NeuronStart::program)
+    return Error{"--record-by: is of a program that runs; give one after --, or a script"};
+  const bool profiles_itself = settings.recorder == NeuronRecorder::torch || settings.recorder == NeuronRecorder::jax;
+  if (profiles_itself && settings.trace_events) {
+    return Error{"--num-trace-events: a program that profiles itself says it: NeuronConfig(max_events_per_nc=...)"};
+  }
+  return {};
+}
+
 Result<void> check_session_file(const std::string& name) {
   const std::filesystem::path path(name);
   if (!wire::safe_relative_path(name) || path.extension() != ".ntff" || name.front() == '-') {
@@ -192,8 +266,9 @@ request::KindFacts neuron_facts() {
           "Runs the vendor's profiler on a NEFF, on a NEFF that a program compiles, or on the program, and reads the "
           "profile.",
       .takes_program = true,
-      .options = request::joined_options(
-          {start_options(), capture_options(), traced_program_options(), worker_options(), tool_options()})};
+      .options = request::joined_options({start_options(), traced_program_options(), recorder_options(),
+                                          executed(request::joined_options({capture_options(), worker_options()})),
+                                          tool_options()})};
 }
 
 Result<NeuronSettings> read_neuron_settings(const request::OptionReader& options, NeuronStart start,
@@ -221,13 +296,26 @@ Result<NeuronSettings> read_neuron_settings(const request::OptionReader& options
   settings.disable_dge = options.flag("disable-dge");
   settings.fresh_cache = options.flag("fresh-cache");
   settings.trace_events = count_of(options, "num-trace-events");
+  settings.recorder = recorder_of(options.text(kRecordBy));
+  settings.device_trace = options.text("device-trace") == kAnyTool ? "" : options.text("device-trace");
+  settings.cpu_utilisation = options.flag("cpu-util");
+  settings.host_memory = options.flag("host-memory");
+  settings.event_cores = options.text("event-cores");
+  settings.event_types = options.text("event-types");
+  const std::uint64_t port = options.count("vllm-port");
+  if (port == 0 || port > std::numeric_limits<std::uint16_t>::max())
+    return Error{fmt::format("--vllm-port: {} is no port; write for example 8000", port)};
+  settings.server_port = static_cast<std::uint16_t>(port);
+  settings.delay_iterations = count_of(options, "vllm-delay-iterations");
+  settings.most_iterations = count_of(options, "vllm-max-iterations");
+  settings.server_time = options.duration("vllm-time");
   std::vector<NeuronInput> inputs = TRY(read_inputs(options.texts("input")));
   settings.inputs = std::move(inputs);
   const auto worker_start = TRY(read_start(options.texts("collectives-worker-start-id"), host));
   settings.worker_start = worker_start;
   if (settings.time_limit.count() == 0) return Error{"--time-limit: is 0; write for example 600s"};
   for (const Result<void>& checked : {check_start(settings), check_executions(settings), check_workers(settings),
-                                      check_session_file(settings.session_file)}) {
+                                      check_recorder(settings), check_session_file(settings.session_file)}) {
     if (!checked) return checked.error();
   }
   return settings;
@@ -241,7 +329,15 @@ std::vector<std::string> neuron_warnings(const request::KindChoice& choice) {
     return {};
   };
   const std::string_view profile = value_of("profile");
-  if (profile == "system" || profile == kSystemAndDevice) return {};  // the program's own inputs
+  const std::string_view recorder = value_of(kRecordBy);
+  const bool is_recorded = !recorder.empty() && recorder != "inspect";
+  if (profile == "system" || profile == kSystemAndDevice || is_recorded) {  // the program's own inputs
+    if (recorder == "torch" || recorder == "jax") {
+      return {
+          fmt::format("The program profiles itself: it has to write into the folder that {} names.", kOutputVariable)};
+    }
+    return {};
+  }
   std::vector<std::string> warnings;
   if (value_of("input").empty()) {
     warnings.emplace_back(
@@ -260,7 +356,8 @@ namespace {
 constexpr const char* kCompilerFlags = "NEURON_CC_FLAGS";
 constexpr const char* kDisableDge = "--disable-dge";
 // Without them a NEFF has no names of layers and no lines of source.
-constexpr std::array<const char*, 3> kDebugFacts = {"NEURON_FRAMEWORK_DEBUG", "XLA_IR_DEBUG", "XLA_HLO_DEBUG"};
+constexpr std::array kDebugFacts = {std::pair("NEURON_FRAMEWORK_DEBUG", "1"), std::pair("XLA_IR_DEBUG", "1"),
+                                    std::pair("XLA_HLO_DEBUG", "1"), std::pair("NKI_DEBUG_INFO", "True")};
 
 bool is_set(const std::vector<std::string>& environment, const std::string& name) {
   return std::any_of(environment.begin(), environment.end(),
@@ -304,10 +401,74 @@ std::vector<std::string> inspect_arguments(const NeuronSettings& settings, const
   return arguments;
 }
 
-std::vector<std::string> view_folder_arguments(const NeuronSettings& settings, const std::string& folder) {
-  std::vector<std::string> arguments = {"view", "-d", folder, "--output-format", "json"};
-  if (settings.profile == NeuronProfile::system) arguments.emplace_back("--ignore-device-profile");
-  return arguments;
+Result<std::vector<std::string>> recording_environment(
+    const NeuronSettings& settings, std::vector<std::string> given, const std::string& folder,
+    const std::function<std::string(const std::string& name)>& inherited) {
+  const auto value_of = [&](const char* name) { return is_set(given, name) ? value_in(given, name) : inherited(name); };
+  const auto set = [&](const char* name, const std::string& value) {
+    if (!value.empty()) given.push_back(fmt::format("{}={}", name, value));
+  };
+  const std::string enabled = lower_case(value_of("NEURON_RT_INSPECT_ENABLE"));
+  if (settings.recorder != NeuronRecorder::environment && (enabled == "1" || enabled == "true")) {
+    return Error{
+        "NEURON_RT_INSPECT_ENABLE: is set, but the runtime must not record beside another profiler; unset it, or "
+        "choose "
+        "--record-by environment"};
+  }
+  const bool with_devices = settings.profile != NeuronProfile::system;
+  std::string traces = settings.device_trace == "model" ? "1" : settings.device_trace;
+  if (settings.recorder == NeuronRecorder::environment) {
+    set("NEURON_RT_INSPECT_ENABLE", "1");
+    set("NEURON_RT_INSPECT_SYSTEM_PROFILE", settings.profile == NeuronProfile::device ? "0" : "1");
+    set("NEURON_RT_INSPECT_DEVICE_PROFILE", !with_devices ? "0" : traces.empty() ? "session" : traces);
+    set("NEURON_RT_INSPECT_CPU_UTIL", settings.cpu_utilisation ? "1" : "");
+    set("NEURON_RT_INSPECT_HOST_MEMORY", settings.host_memory ? "1" : "");
+    set("NEURON_RT_INSPECT_OUTPUT_DIR", folder);
+    set("NEURON_RT_INSPECT_EVENT_FILTER_NC", settings.event_cores);
+    set("NEURON_RT_INSPECT_EVENT_FILTER_TYPE", settings.event_types);
+    set(sources::neuron::kSystemEventsVariable,
+        settings.trace_events ? fmt::format("{}", *settings.trace_events) : std::string());
+    return given;
+  }
+  set(kOutputVariable, folder);
+  if (settings.recorder == NeuronRecorder::torch) {
+    if (value_of("TORCH_NEURONX_NEFF_CACHE_DIR").empty()) set("TORCH_NEURONX_NEFF_CACHE_DIR", folder + "/neffs");
+  } else if (settings.recorder == NeuronRecorder::jax && with_devices) {
+    set("NEURON_RT_INSPECT_DEVICE_PROFILE", traces.empty() ? "1" : traces);
+  }
+  return given;
+}
+
+std::vector<std::string> vllm_arguments(const NeuronSettings& settings, const std::string& folder) {
+  JsonWriter profiler;
+  profiler.begin_object("profiler", "cuda");
+  if (settings.delay_iterations) profiler.add("delay_iterations", *settings.delay_iterations);
+  if (settings.most_iterations) profiler.add("max_iterations", *settings.most_iterations);
+  profiler.end();
+  JsonWriter config;
+  std::vector<std::string> activities;
+  if (settings.profile != NeuronProfile::system) activities.emplace_back("device_profile");
+  if (settings.profile != NeuronProfile::device) activities.emplace_back("system_profile");
+  config.begin_object().key("neuron_profiler").begin_object("activities", activities, "output_dir", folder);
+  if (settings.trace_events) config.add("sys_trace_max_events_per_nc", *settings.trace_events);
+  if (!settings.event_cores.empty()) config.add("neuron_cores", JsonValue::raw("[" + settings.event_cores + "]"));
+  config.end().end();
+  return {"--profiler-config", profiler.done(), "--additional-config", config.done()};
+}
+
+std::string missing_debug_facts(const std::vector<std::string>& environment,
+                                const std::function<std::string(const std::string& name)>& inherited) {
+  std::string names;
+  for (const auto& [name, on] : kDebugFacts) {
+    const std::string value = lower_case(is_set(environment, name) ? value_in(environment, name) : inherited(name));
+    const bool is_off = value.empty() ? !is_set(environment, name) : value == "0" || value == "false" || value == "off";
+    if (is_off) names += fmt::format("{}{}={}", names.empty() ? "" : " ", name, on);
+  }
+  if (names.empty()) return {};
+  return fmt::format(
+      "what is compiled without {} has no lines of source or names of layers in its profile: set it before the program "
+      "is compiled; a program from a cache is as it was when it was compiled",
+      names);
 }
 
 std::string value_in(const std::vector<std::string>& environment, const std::string& name) {
@@ -321,8 +482,8 @@ std::string value_in(const std::vector<std::string>& environment, const std::str
 std::vector<std::string> compile_environment(const NeuronSettings& settings, std::vector<std::string> given,
                                              const std::string& cache_folder,
                                              const std::function<std::string(const std::string& name)>& inherited) {
-  for (const char* name : kDebugFacts) {
-    if (!is_set(given, name)) given.push_back(fmt::format("{}=1", name));
+  for (const auto& [name, on] : kDebugFacts) {
+    if (!is_set(given, name)) given.push_back(fmt::format("{}={}", name, on));
   }
   if (settings.disable_dge) {
     const std::string before =
@@ -331,7 +492,7 @@ std::vector<std::string> compile_environment(const NeuronSettings& settings, std
       given.push_back(fmt::format("{}={}{}{}", kCompilerFlags, before, before.empty() ? "" : " ", kDisableDge));
     }
   }
-  if (settings.fresh_cache && settings.profile == NeuronProfile::device && !is_set(given, kCacheVariable)) {
+  if (settings.fresh_cache && !cache_folder.empty() && !is_set(given, kCacheVariable)) {
     given.push_back(fmt::format("{}={}", kCacheVariable, cache_folder));
   }
   return given;

@@ -25,9 +25,18 @@ struct NeuronInput {
 
 enum class NeuronProfile : std::uint8_t { device, system, system_and_device };
 
+// Who records a program while it runs. Never two of them at once.
+enum class NeuronRecorder : std::uint8_t {
+  inspect,      // the tool, which runs the program
+  environment,  // the runtime, by NEURON_RT_INSPECT_*
+  torch,        // the program, by torch.profiler with NeuronConfig
+  jax,          // the program, by jax.profiler
+  vllm,         // a vLLM server, between its start_profile and stop_profile
+};
+
 struct NeuronSettings {
   NeuronStart start = NeuronStart::neff;
-  std::string tool;  // "neuron-profile"; "": whichever is there
+  std::string tool;  // "neuron-explorer"; "": whichever is there
   std::string neff;  // as typed
   std::string session_file;
   std::optional<std::uint64_t> nth_exec, num_exec;
@@ -46,6 +55,14 @@ struct NeuronSettings {
   bool disable_dge = false;
   bool fresh_cache = true;
   std::optional<std::uint64_t> trace_events;
+  NeuronRecorder recorder = NeuronRecorder::inspect;
+  std::string device_trace;  // "model", "session"; "": what the recorder needs
+  bool cpu_utilisation = false;
+  bool host_memory = false;
+  std::string event_cores, event_types;  // filters of the system profile
+  std::uint16_t server_port = 0;         // of vLLM, on this host
+  std::optional<std::uint64_t> delay_iterations, most_iterations;
+  std::chrono::nanoseconds server_time{};  // how long it is profiled; 0: until the capture is stopped
 };
 
 [[nodiscard]] request::KindFacts neuron_facts();  // the declaration, without checks
@@ -67,8 +84,19 @@ struct NeuronSettings {
 // `inspect`: arguments that run a program and write its profiles into a folder.
 [[nodiscard]] std::vector<std::string> inspect_arguments(const NeuronSettings& settings, const std::string& folder,
                                                          const std::vector<std::string>& program);
-// `view` of what inspect wrote: one JSON file for the system and one for each model, into the folder it runs in.
-[[nodiscard]] std::vector<std::string> view_folder_arguments(const NeuronSettings& settings, const std::string& folder);
+// What a program that is recorded while it runs finds in its environment, beside `given`. Profiles go into `folder`,
+// which programs that profile themselves find as kOutputVariable. Fails where the environment has another recorder.
+[[nodiscard]] Result<std::vector<std::string>> recording_environment(
+    const NeuronSettings& settings, std::vector<std::string> given, const std::string& folder,
+    const std::function<std::string(const std::string& name)>& inherited);
+inline constexpr const char* kOutputVariable = "ACCELSCOPE_NEURON_OUTPUT";
+// The options that a vLLM server is started with so that it can be profiled into `folder`.
+[[nodiscard]] std::vector<std::string> vllm_arguments(const NeuronSettings& settings, const std::string& folder);
+
+// What is compiled without these has no lines of source or names of layers in its profile: those that the environment
+// switches off, as a sentence. "": none.
+[[nodiscard]] std::string missing_debug_facts(const std::vector<std::string>& environment,
+                                              const std::function<std::string(const std::string& name)>& inherited);
 
 // "NAME=VALUE" in place of or beside `given`: debug facts in what is compiled, an empty cache. What `given` or the
 // agent's own environment say about the compiler's flags is kept and added to.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/format.h"
+#include "core/base/text.h"
 #include "core/model/column_spec.h"
 
 namespace accelscope::capture::kinds::program {
@@ -87,8 +88,7 @@ void ProcessTree::find_processes() {
        entry.increment(failure)) {
     const std::string name = entry->path().filename().string();
     int id = 0;
-    const auto [at, error] = std::from_chars(name.data(), name.data() + name.size(), id);
-    if (error != std::errc() || at != name.data() + name.size() || cpu_ns_.contains(id)) continue;
+    if (!read_number(name, id) || cpu_ns_.contains(id)) continue;
     const std::optional<Stat> stat = read_stat(id);
     if (!stat) continue;
     const bool ours = id == root_ || stat->session == root_ || cpu_ns_.contains(static_cast<int>(stat->parent));

@@ -22,37 +22,47 @@ using std::chrono::nanoseconds;
 
 constexpr std::int64_t kClockSlackNs = 1'000'000'000;  // of clocks that were set while the program ran
 
-// The capture's time 0 by the clock on the wall.
-[[nodiscard]] std::int64_t origin_unix_ns(std::chrono::steady_clock::time_point origin) {
-  const auto since = duration_cast<nanoseconds>(std::chrono::steady_clock::now() - origin);
-  return duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch() - since).count();
-}
+struct ToolRun {
+  std::string folder;         // in which the traces lie
+  std::int64_t begin_ns = 0;  // of the program, in the capture's time
+  std::int64_t end_ns = 0;
+};
 
 // When the trace began, if it says so and means this run.
 [[nodiscard]] std::optional<std::int64_t> begin_of(const sources::LabelledSink& trace, const request::KindRun& run,
                                                    const ToolRun& of) {
   const std::optional<std::int64_t> unix_ns = trace.begin_unix_ns();
   if (!unix_ns) return std::nullopt;
-  const std::int64_t begin = *unix_ns - origin_unix_ns(run.origin);
+  const std::int64_t begin = *unix_ns - origin_unix_ns(run);
   const bool in_run = begin >= of.begin_ns - kClockSlackNs && begin <= of.end_ns + kClockSlackNs;
   return in_run ? std::optional(begin) : std::nullopt;
 }
 
 }  // namespace
 
-std::vector<std::string> find_tool_traces(const std::string& folder) {
+std::int64_t origin_unix_ns(const request::KindRun& run) {
+  return duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count() - run.now_ns();
+}
+
+std::vector<std::string> find_tool_traces(const std::string& folder, std::initializer_list<std::string_view> endings) {
   std::vector<std::string> files;
   std::error_code failure;
   for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure)) {
     const std::string name = entry->path().filename().string();
-    const bool is_trace = name.ends_with(".json") || name.ends_with(".json.gz");
+    const bool is_trace =
+        std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
     if (is_trace && entry->is_regular_file(failure)) files.push_back(entry->path().string());
   }
   std::sort(files.begin(), files.end());
   return files;
 }
 
-Result<void> import_tool_traces(const request::KindRun& run, const ToolRun& of, EventSink& reported) {
+namespace {
+
+// Each in a scope of its own. One that says when it began lies there, others begin with the program, which is told.
+// Files that cannot be read are told of too; also after a stop all of them are read. Fails if none can be read, or a
+// sink fails.
+[[nodiscard]] Result<void> import_tool_traces(const request::KindRun& run, const ToolRun& of, EventSink& reported) {
   const std::vector<std::string> files = find_tool_traces(of.folder);
   sources::SharedFacts facts;
   std::string first_failure;
@@ -84,6 +94,8 @@ Result<void> import_tool_traces(const request::KindRun& run, const ToolRun& of, 
       "traces that do not say when they began are drawn from the program's start: they lie too early by the time until "
       "their first event"});
 }
+
+}  // namespace
 
 Result<void> run_for_traces(const request::KindRun& run, EventSink& sink, ProgramRunOptions options,
                             const system::ChildStart& start, const std::string& folder,

@@ -4,32 +4,28 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "capture/kinds/program/run.h"
 
 namespace accelscope::capture::kinds::program {
 
-struct ToolRun {
-  std::string folder;         // in which the traces lie
-  std::int64_t begin_ns = 0;  // of the program, in the capture's time
-  std::int64_t end_ns = 0;
-};
+// The capture's time 0 by the clock on the wall.
+[[nodiscard]] std::int64_t origin_unix_ns(const request::KindRun& run);
 
-// The Chrome JSON traces of the folder, packed or not, in the order of their names.
-[[nodiscard]] std::vector<std::string> find_tool_traces(const std::string& folder);
+// The files of the folder with such endings, in the order of their names; unless told otherwise Chrome JSON.
+[[nodiscard]] std::vector<std::string> find_tool_traces(const std::string& folder,
+                                                        std::initializer_list<std::string_view> endings = {".json",
+                                                                                                           ".json.gz"});
 
 // Runs the program under a tool, then reads the traces that it has left in the folder; `none` says why there is none.
 [[nodiscard]] Result<void> run_for_traces(const request::KindRun& run, EventSink& sink, ProgramRunOptions options,
                                           const system::ChildStart& start, const std::string& folder,
                                           const std::function<Error()>& none);
-
-// Each in a scope of its own. One that says when it began lies there, others begin with the program, which is told.
-// Files that cannot be read are told of too; also after a stop all of them are read. Fails if none can be read, or a
-// sink fails.
-[[nodiscard]] Result<void> import_tool_traces(const request::KindRun& run, const ToolRun& of, EventSink& reported);
 
 // What a program has written into folders, by how they were before: clocks of files run behind those of programs.
 

@@ -9,6 +9,7 @@
 #include "capture/kinds/base/kind_list.h"
 #include "capture/kinds/python/process.h"
 #include "capture/kinds/python/session.h"
+#include "capture/kinds/python/torch_memory.h"
 #include "capture/probe/host/files.h"
 #include "capture/probe/host/kind_frame.h"
 #include "capture/probe/host/reader.h"
@@ -56,6 +57,12 @@ request::KindFacts declare_python() {
                    .type = request::OptionType::text,
                    .default_value = "",
                    .explanation = "Names of modules, separated by commas, that are not shown."},
+                  {.name = "torch-memory",
+                   .type = request::OptionType::flag,
+                   .default_value = "off",
+                   .explanation = "Has PyTorch's allocator on GPUs record who asks it for what, and reads its memory "
+                                  "snapshot every second; costs some us for each tensor, and up to a twentieth of the "
+                                  "time."},
               },
               "4MiB")};
 }
@@ -142,12 +149,14 @@ Result<void> run_python(const request::KindRun& run, EventSink& sink) {
     handler.settings.push_back(fmt::format("{}={}", name, run.options->text(name)));
   }
   probes::tell(handler, *run.options, {"line-times", "c-functions", "gc"});
-  handler.attach = [&session](const probes::ProbeProcess& process) {
-    return std::make_unique<python::PythonProcess>(process, session);
+  python::TorchMemory torch_memory(run, sink);
+  if (run.options->flag("torch-memory")) handler.settings.push_back("torch-memory=" + TRY(torch_memory.make_folder()));
+  handler.attach = [&](const probes::ProbeProcess& process) {
+    return std::make_unique<python::PythonProcess>(process, session, [&torch_memory] { torch_memory.turn(); });
   };
   const Result<void> done = probes::read_probes(run, writer, sink, handler);
   session.report();
-  return done;
+  return done ? torch_memory.finish() : done;
 }
 
 }  // namespace

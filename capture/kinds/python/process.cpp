@@ -125,8 +125,8 @@ constexpr std::array<const char*, 4> kPhases = {"test", "setup", "call", "teardo
 
 }  // namespace
 
-PythonProcess::PythonProcess(const probes::ProbeProcess& process, PythonSession& session)
-    : process_(process), session_(session), device_(process.title()) {}
+PythonProcess::PythonProcess(const probes::ProbeProcess& process, PythonSession& session, std::function<void()> turned)
+    : process_(process), session_(session), turned_(std::move(turned)), device_(process.title()) {}
 
 // Its track is made with its first record: it may have come for a signpost only.
 void PythonProcess::thread(const probes::ProbeThread& thread) { static_cast<void>(thread); }
@@ -364,6 +364,7 @@ CodeNames PythonProcess::collection_names(std::uint32_t generation) {
 
 // Threads other than the one that told of the end tell nothing themselves.
 void PythonProcess::read_until(std::int64_t now_ns) {
+  if (turned_) turned_();
   if (!region_end_ns_ || now_ns <= *region_end_ns_) return;
   for (const Stack& stack : stacks_) {
     if (stack.calls != nullptr && stack.calls->begin_ns() <= *region_end_ns_) stack.calls->close_all(*region_end_ns_);

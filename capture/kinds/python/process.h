@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -89,7 +90,8 @@ class CallStack {
 
 class PythonProcess final : public probes::ProcessReader {
  public:
-  PythonProcess(const probes::ProbeProcess& process, PythonSession& session);
+  // `turned`: called after each turn of reading.
+  PythonProcess(const probes::ProbeProcess& process, PythonSession& session, std::function<void()> turned = {});
 
   void thread(const probes::ProbeThread& thread) override;
   void define(std::uint32_t type, std::string_view bytes) override;
@@ -136,6 +138,7 @@ class PythonProcess final : public probes::ProcessReader {
 
   const probes::ProbeProcess& process_;
   PythonSession& session_;
+  std::function<void()> turned_;
   std::string device_;
   std::string library_;
   std::string directory_;

@@ -62,7 +62,7 @@ Result<std::string> describe_replay(const request::CaptureRequest& /*request*/, 
                                     const std::string& work_folder) {
   std::string text;
   for (const std::string& file : found_files(options, work_folder)) {
-    const sources::InputParts parts = TRY(sources::find_input_parts(file, options.text("format")));
+    const sources::InputParts parts = TRY(sources::find_input_parts(sources::recognise(file), options.text("format")));
     const std::string what = parts.parts.size() == 1 ? std::string(parts.parts.front().format->title)
                                                      : fmt::format("{} profiles", parts.parts.size());
     text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", short_name(file), what);
@@ -79,7 +79,8 @@ Result<void> run_replay(const request::KindRun& run, EventSink& sink) {
     if (std::exchange(first, false)) return std::make_unique<sources::PacedSink>(sink, speed);
     return std::make_unique<sources::PacedSink>(run.open_scope(), speed);
   };
-  Result<void> done = sources::import_input(found_files(*run.options, run.work_folder), input, make_sink);
+  Result<void> done =
+      sources::import_input(sources::recognise(found_files(*run.options, run.work_folder)), input, make_sink);
   if (!done && sink.cancelled()) return {};  // what was played until then is a capture that was stopped
   return done;
 }

@@ -12,6 +12,7 @@
 #include "capture/kinds/program/start.h"
 #include "capture/kinds/program/tool_traces.h"
 #include "capture/request/options.h"
+#include "core/base/json.h"
 
 namespace accelscope::capture::kinds::torch {
 namespace {
@@ -169,20 +170,20 @@ Result<std::string> schedule_json(std::string_view typed) {
   constexpr std::array<std::string_view, 4> kNames = {"wait", "warmup", "active", "repeat"};
   const Error wrong{fmt::format(
       "--schedule: '{}' is no schedule; write WAIT,WARMUP,ACTIVE or WAIT,WARMUP,ACTIVE,REPEAT, such as 2,1,3", typed)};
-  std::string json;
+  JsonWriter json = JsonWriter().begin_object();
   std::size_t count = 0;
   for (std::string_view rest = typed; count <= kNames.size(); ++count) {
     unsigned value = 0;
     const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
     if (error != std::errc() || count == kNames.size() || (count == 2 && value == 0)) return wrong;
-    json += fmt::format("{}\"{}\": {}", json.empty() ? "" : ", ", kNames[count], value);
+    json.add(kNames[count], value);
     rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
     if (rest.empty()) break;
     if (rest.front() != ',') return wrong;
     rest.remove_prefix(1);
   }
   if (count < 2) return wrong;
-  return "{" + json + "}";
+  return json.done();
 }
 
 Result<void> accept_torch(const request::OptionReader& given) {
@@ -194,13 +195,11 @@ Result<void> accept_torch(const request::OptionReader& given) {
 
 // JSON for the driver.
 std::string settings_of(const request::OptionReader& given) {
-  const std::string schedule = given.has("schedule") ? *schedule_json(given.text("schedule")) : "null";
-  std::string activities;
-  for (const std::string& name : given.texts("activities"))
-    activities += fmt::format("{}\"{}\"", activities.empty() ? "" : ", ", name);
-  std::string switches;
-  for (const Switch& one : kTorchSwitches) switches += fmt::format(", \"{}\": {}", one.setting, given.flag(one.option));
-  return fmt::format("{{\"activities\": [{}], \"schedule\": {}{}}}", activities, schedule, switches);
+  JsonWriter json;
+  json.begin_object("activities", given.texts("activities"));
+  json.add("schedule", given.has("schedule") ? JsonValue::raw(*schedule_json(given.text("schedule"))) : JsonValue());
+  for (const Switch& one : kTorchSwitches) json.add(one.setting, given.flag(one.option));
+  return json.done();
 }
 
 // A Python interpreter with what it is to run: python3 [-X ...] SCRIPT | -m MODULE | -c CODE, or a script alone.

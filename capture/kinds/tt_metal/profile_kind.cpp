@@ -190,8 +190,7 @@ Result<void> TwoRuns::import_host_tables(const kinds::program::FolderWatch& writ
   std::vector<std::string> tables;
   for (const kinds::program::FolderWatch::File& file : written.changed()) {
     if (fs::path(file.path).filename() == kDeviceLogName) continue;
-    const Result<const sources::SourceFormat*> format = sources::guess_format(file.path);
-    if (format && (*format)->name == "tracy-csv") tables.push_back(file.path);
+    if (sources::recognise(file.path).name() == "tracy-csv") tables.push_back(file.path);
   }
   for (const std::string& table : tables) {
     if (Result<void> done = import_host_table(table); !done) return done;

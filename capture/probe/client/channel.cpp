@@ -398,6 +398,14 @@ void Channel::name_thread(std::string_view name) noexcept {
   });
 }
 
+void Channel::flushes_at_end() noexcept {
+  tell([](int socket) { return send_frame(socket, FrameType::flushes, "", ""); });
+}
+
+void Channel::flushed() noexcept {
+  tell([](int socket) { return send_frame(socket, FrameType::flushed, "", ""); });
+}
+
 void Channel::intent(Intent intent) noexcept {
   tell([this, intent](int socket) {
     std::atomic<std::uint32_t>& state = control_.load(std::memory_order_acquire)->state;

@@ -104,6 +104,10 @@ class Channel {
   [[nodiscard]] bool attached() const noexcept {
     return (control_.load(std::memory_order_acquire)->state.load(std::memory_order_relaxed) & kClosed) == 0;
   }
+  // The capture ends in a moment: whoever holds events back puts them into rings now and calls flushed().
+  [[nodiscard]] bool ending() const noexcept {
+    return (control_.load(std::memory_order_acquire)->state.load(std::memory_order_relaxed) & kEnding) != 0;
+  }
   // This thread's ring, made at the first call; null while not collecting().
   [[nodiscard]] ThreadRing* ring() noexcept { return collecting() ? own_ring() : nullptr; }
   // The same also while paused: for what must not be lost, such as ends of what was begun.
@@ -113,6 +117,10 @@ class Channel {
   // behind.
   void define(std::uint32_t type, std::string_view body) noexcept;
   void name_thread(std::string_view name) noexcept;  // the calling one; the agent is told with its ring, or anew
+
+  // Has the agent wait for flushed() at the end of the capture; 2 s at most. Again in a forked child.
+  void flushes_at_end() noexcept;
+  void flushed() noexcept;
 
   // The program wishes that the whole capture pauses, resumes, stops. Pausing and resuming hold for this process at
   // once.

@@ -31,6 +31,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr auto kBusyTurn = 10ms;           // between two looks at rings that are not half full
 constexpr auto kIdleTurn = 100ms;          // before the first program is attached
 constexpr auto kProbeFlushPeriod = 100ms;  // how long what happened may stay unseen
+constexpr auto kFlushPatience = 2s;        // at the end, for probes that hold events back
 constexpr auto kEndPatience = 7s;  // for programs that were asked to end; longer than they are given before SIGKILL
 
 // A zombie still has a process number, but says nothing any more; its socket has ended long before.
@@ -136,7 +137,15 @@ class Attached {
     }
     reader_->ended({clock_.last_ns(), dropped_, by_capture});
   }
+  void end_of_patience() {
+    if (!holds_events_) return;
+    writer_.add_quality({"probe_late", 1,
+                         fmt::format("{}: held its last events back for more than {} s after the capture had ended; "
+                                     "they are missing",
+                                     process_.title(), kFlushPatience.count())});
+  }
   [[nodiscard]] int socket() const noexcept { return socket_.get(); }
+  [[nodiscard]] bool holds_events() const noexcept { return holds_events_; }
   [[nodiscard]] bool program_lives() const { return process_lives(session_); }
 
  private:
@@ -173,6 +182,10 @@ class Attached {
         return true;
       case probe::FrameType::intent:
         return pass_on(number);
+      case probe::FrameType::flushes:
+      case probe::FrameType::flushed:
+        holds_events_ = frame.type == probe::FrameType::flushes;
+        return true;
       case probe::FrameType::trouble:
         writer_.add_quality({"probe_trouble", 1, fmt::format("{}: {}", process_.title(), frame.body)});
         return true;
@@ -231,6 +244,7 @@ class Attached {
   ProbeFrames frames_;
   std::vector<Thread> threads_;
   std::uint64_t dropped_ = 0;
+  bool holds_events_ = false;  // that it flushes at the end of the capture
 };
 
 class ProbeReading {
@@ -255,17 +269,20 @@ class ProbeReading {
       turn();
     }
     listener_.stop_serving();
+    take_last_flush();
     listener_.control().state.fetch_or(probe::kClosed);
+    is_closed_ = true;
     turn();  // sees new threads
     turn();  // reads what they have written
     for (const std::unique_ptr<Attached>& program : attached_) program->end(true);
     if (came_ == 0) {
       writer_.add_quality(
           {"nothing_attached", 1,
-           fmt::format("no program told anything of the kind '{}': {}", run_.choice.name,
+           fmt::format("no program told anything of the kind '{}': {}{}", run_.choice.name,
                        run_.request.program.empty() && run_.request.script.empty()
                            ? "none was started with the environment that it needs"
-                           : "the program does not use what this kind looks at, or was told to ignore it")});
+                           : "the program does not use what this kind looks at, or was told to ignore it",
+                       handler_.hint.empty() ? "" : "; " + handler_.hint)});
     }
     return writer_.finish();
   }
@@ -291,7 +308,7 @@ class ProbeReading {
     }
     std::erase_if(attached_, [this](const std::unique_ptr<Attached>& program) {
       if (program->turn()) return false;
-      program->end(false);
+      program->end(is_closed_);
       intents_.forget_unsent();
       return true;
     });
@@ -300,6 +317,17 @@ class ProbeReading {
     writer_.flush();
     flushed_at_ = SteadyClock::now();
     flushed_events_ = writer_.event_count();
+  }
+  void take_last_flush() {
+    const auto awaited = [this] {
+      return std::any_of(attached_.begin(), attached_.end(),
+                         [](const std::unique_ptr<Attached>& program) { return program->holds_events(); });
+    };
+    listener_.control().state.fetch_or(probe::kEnding);
+    turn();  // who has come, and asks for it
+    for (const auto until = SteadyClock::now() + kFlushPatience; awaited() && SteadyClock::now() < until; turn())
+      wait();
+    for (const std::unique_ptr<Attached>& program : attached_) program->end_of_patience();
   }
   // Programs that the capture has started are heard until they end; others are let go.
   bool over() {
@@ -320,6 +348,7 @@ class ProbeReading {
   std::vector<std::unique_ptr<Attached>> attached_;
   Intents intents_;
   std::uint64_t came_ = 0;
+  bool is_closed_ = false;  // programs that see it may leave before the last turn
   std::optional<SteadyClock::time_point> ends_at_;
   SteadyClock::time_point flushed_at_ = SteadyClock::now();
   std::uint64_t flushed_events_ = 0;

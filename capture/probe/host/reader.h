@@ -188,6 +188,7 @@ struct ProbeHandler {
   std::vector<std::string> settings;
   std::uint64_t ring_bytes = 256U << 10;  // for each thread; a power of two
   bool drop_when_full = false;            // else threads wait
+  std::string hint;                       // to a user whose programs did not attach; "": none
   std::function<std::unique_ptr<ProcessReader>(const ProbeProcess& process)> attach;
 };
 

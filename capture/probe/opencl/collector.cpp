@@ -19,7 +19,7 @@ constexpr auto kLongestTurn = 16ms;
 constexpr int kQuietTurns = 16;  // waking the thread costs the program some microseconds
 constexpr int kMostSkips = 5;    // turns in which a queue is left alone because it is being filled
 constexpr auto kCalibrationInterval = 1s;
-constexpr auto kPatienceAtExit = 200ms;
+constexpr auto kPatienceAtExit = 1s;  // a first launch may still be compiled, on a busy machine for long
 constexpr auto kPatienceWithThread = 1s;
 
 // False: it has not ended.

@@ -63,7 +63,7 @@ void add_object(cl_mem handle, MemoryKind kind, cl_context context, cl_mem_flags
 
 // The buffer or image whose memory the image uses.
 [[nodiscard]] cl_mem parent_of(const cl_image_desc* description) {
-  return description == nullptr ? nullptr : description->mem_object;
+  return description == nullptr ? nullptr : description->buffer;  // or mem_object, in one union
 }
 
 constexpr Call kCreateMemory = "clCreateBuffer or clCreateImage";

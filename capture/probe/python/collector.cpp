@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -335,6 +336,25 @@ void set_everywhere(const char* of_all, const char* of_thread, PyTraceFunction f
   return code;
 }
 
+// Python 3.12 tells of a function that an exception leaves what it tells of one that gives None.
+[[nodiscard]] bool tells_raises_as_none() noexcept {
+  PyObject* version = PySys_GetObject("hexversion");
+  return version != nullptr && PyLong_AsLong(version) >> 16 == 0x030C;
+}
+
+// There the last instruction says which it was: RETURN_GENERATOR, RETURN_VALUE, RETURN_CONST or YIELD_VALUE, or
+// another.
+[[nodiscard]] bool leaves_by_exception(PyFrameObject* frame) noexcept {
+  constexpr std::array<unsigned char, 4> kLeaving = {75, 83, 121, 150};
+  const SavedException saved;
+  const Reference last(PyObject_GetAttrString(object_of(frame), "f_lasti"));
+  const Reference code(PyObject_GetAttrString(code_of(frame), "co_code"));
+  const Py_ssize_t at = last ? PyLong_AsSsize_t(last.get()) : -1;
+  if (!code || at < 0 || at >= PyBytes_Size(code.get())) return false;
+  const auto instruction = static_cast<unsigned char>(PyBytes_AsString(code.get())[at]);
+  return std::find(kLeaving.begin(), kLeaving.end(), instruction) == kLeaving.end();
+}
+
 // Of a module that has been imported; null: it was not, or has none.
 [[nodiscard]] PyObject* new_attribute(const char* module, const char* name) noexcept {
   PyObject* modules = PyImport_GetModuleDict();
@@ -365,6 +385,7 @@ Collector::Collector() noexcept {
   ::pthread_atfork(nullptr, nullptr, after_fork);
   const char* overrides = std::getenv(kSettingsVariable);
   configure(overrides != nullptr ? overrides : "");
+  tells_raises_as_none_ = tells_raises_as_none();
 }
 
 // Another process, with rings and numbers of its own.
@@ -494,7 +515,11 @@ int Collector::on_event(PyObject*, PyFrameObject* frame, int what, PyObject* arg
   if (code.ignored) return 0;
   std::uint16_t type = kCall;
   std::uint32_t number = code.number;
-  if (what == kTraceReturn) type = argument != nullptr ? kReturn : kRaise;
+  if (what == kTraceReturn) {
+    const bool raises =
+        argument == nullptr || (collector.tells_raises_as_none_ && argument == Py_None && leaves_by_exception(frame));
+    type = raises ? kRaise : kReturn;
+  }
   if (what >= kTraceCCall) {
     const CodeEntry& native = collector.codes_.of_native(argument, collector.channel_);
     if (native.ignored) return 0;

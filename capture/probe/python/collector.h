@@ -134,6 +134,7 @@ class Collector {
   [[nodiscard]] bool attached() const noexcept { return channel_.attached(); }
   [[nodiscard]] bool collecting() const noexcept { return channel_.collecting(); }
   [[nodiscard]] const CollectorChoice& choice() const noexcept { return choice_; }
+  [[nodiscard]] Channel& channel() noexcept { return channel_; }
 
   // Everything from the first statement of the module __main__ on; nothing if only regions are wanted.
   void start() noexcept;
@@ -191,6 +192,7 @@ class Collector {
   std::uint32_t regions_ = 0;         // entered and not left
   bool everything_ = false;           // regions mean nothing
   bool hooked_ = false;
+  bool tells_raises_as_none_ = false;
   bool waits_for_program_ = false;         // for the first statement of __main__
   std::atomic<std::uint32_t> epoch_{1};    // changes whenever each thread has to tell its running calls anew
   std::uint64_t end_ticks_ = 0;            // of the last region; 0: there was none in this process

@@ -42,6 +42,17 @@ PyObject* call(PyObject*, PyObject*) {
   return none();
 }
 
+template <void (Channel::*kDo)() noexcept>
+PyObject* call_channel(PyObject*, PyObject*) {
+  (Collector::get().channel().*kDo)();
+  return none();
+}
+
+PyObject* setting(PyObject*, PyObject* name) {
+  const std::string value = Collector::get().channel().setting(text_of(name));
+  return PyUnicode_DecodeFSDefaultAndSize(value.data(), static_cast<Py_ssize_t>(value.size()));
+}
+
 PyObject* take_up_profile(PyObject*, PyObject* arguments) {
   PyObject* frame = nullptr;
   const char* event = nullptr;
@@ -132,6 +143,11 @@ PyMethodDef methods[] = {
      "Whether there is a capture; it may be paused."},
     {"collecting", answer<[](Collector& of) { return of.collecting(); }>, METH_NOARGS,
      "Whether a capture takes what this process tells now."},
+    {"ending", answer<[](Collector& of) { return of.channel().ending(); }>, METH_NOARGS,
+     "Whether the capture ends in a moment, and waits for what is held back."},
+    {"flushes_at_end", call_channel<&Channel::flushes_at_end>, METH_NOARGS, nullptr},
+    {"flushed", call_channel<&Channel::flushed>, METH_NOARGS, nullptr},
+    {"setting", setting, METH_O, "As the capture's user chose it; \"\" if there is none of that name."},
     {"wants_collections", answer<[](Collector& of) { return of.choice().collections; }>, METH_NOARGS, nullptr},
     {"start", call<&Collector::start>, METH_NOARGS, nullptr},
     {"enter_region", call<&Collector::enter_region>, METH_NOARGS, nullptr},

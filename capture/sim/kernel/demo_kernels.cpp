@@ -81,7 +81,7 @@ class DemoKernels {
   int part_count_ = 0;
 };
 
-DemoKernels::DemoKernels(const KernelShape& shape) : shape_(shape), heads_(shape.heads) {
+DemoKernels::DemoKernels(const KernelShape& shape) : shape_(shape), heads_(shape.heads), builder_(shape.core) {
   builder_.set_layer("mlp/up_proj");
   const auto reserve = [&](Buffers& buffers, std::int64_t bytes) {
     for (std::uint64_t& address : buffers.address) address = builder_.reserve_sbuf(bytes);
@@ -136,7 +136,7 @@ std::uint32_t DemoKernels::matmul(const Matmul& matmul) {
                         .opcode = "LDWEIGHTS",
                         .site = matmul.site,
                         .caller = matmul.caller,
-                        .duration_ns = cycles_to_ns(kLoadWeightsCycles, kCoreClockGhz),
+                        .duration_ns = cycles_to_ns(kLoadWeightsCycles, shape_.core.column_clock_ghz),
                         .jitter_mask = 3,
                         .flags = kAfterMatmul,
                         .needs = {matmul.weights_need}},
@@ -149,15 +149,16 @@ std::uint32_t DemoKernels::matmul(const Matmul& matmul) {
   const std::string columns = "[1,0,0][" + std::to_string(matmul.columns) + ",1,1]";
   moving.operands = "acc_flags=3 src=bf16@" + hex_text(matmul.address) + columns + " dst=0x2000" +
                     std::to_string(matmul.bank) + "00" + columns + " 128*128 ";
-  return builder_.instruction({.unit = Unit::tensor_matrix,
-                               .opcode = "MATMUL",
-                               .site = matmul.site,
-                               .caller = matmul.caller,
-                               .duration_ns = cycles_to_ns(matmul.columns + kMatmulOverheadCycles, kCoreClockGhz),
-                               .jitter_mask = 1,
-                               .flags = kAfterWeights | kThrottled,
-                               .needs = {matmul.moving_need, matmul.bank_need}},
-                              std::move(moving));
+  return builder_.instruction(
+      {.unit = Unit::tensor_matrix,
+       .opcode = "MATMUL",
+       .site = matmul.site,
+       .caller = matmul.caller,
+       .duration_ns = cycles_to_ns(matmul.columns + kMatmulOverheadCycles, shape_.core.column_clock_ghz),
+       .jitter_mask = 1,
+       .flags = kAfterWeights | kThrottled,
+       .needs = {matmul.moving_need, matmul.bank_need}},
+      std::move(moving));
 }
 
 std::uint32_t DemoKernels::vector(std::string_view opcode, Site site, int columns, std::vector<std::uint32_t> needs,
@@ -167,14 +168,15 @@ std::uint32_t DemoKernels::vector(std::string_view opcode, Site site, int column
   text.sbuf_write = sbuf_bytes;
   text.operands = "src=fp32@0x2000800[1,1,1][" + std::to_string(columns) + ",1,1] dst=bf16@0x4000[1,1,1][" +
                   std::to_string(columns) + ",1,1] channels=128 ";
-  return builder_.instruction({.unit = Unit::vector,
-                               .opcode = opcode,
-                               .site = site,
-                               .caller = caller,
-                               .duration_ns = cycles_to_ns(columns + kVectorOverheadCycles, kVectorClockGhz),
-                               .jitter_mask = 3,
-                               .needs = std::move(needs)},
-                              std::move(text));
+  return builder_.instruction(
+      {.unit = Unit::vector,
+       .opcode = opcode,
+       .site = site,
+       .caller = caller,
+       .duration_ns = cycles_to_ns(columns + kVectorOverheadCycles, shape_.core.vector_clock_ghz),
+       .jitter_mask = 3,
+       .needs = std::move(needs)},
+      std::move(text));
 }
 
 // Tensor multiplies with the identity into a bank, Vector copies it out into one of two SBUF buffers.
@@ -219,7 +221,7 @@ std::uint32_t DemoKernels::activate(Site site, std::string_view function, std::v
   return builder_.instruction({.unit = Unit::scalar,
                                .opcode = "ACTIVATE",
                                .site = site,
-                               .duration_ns = cycles_to_ns(kF + kScalarOverheadCycles, kScalarClockGhz),
+                               .duration_ns = cycles_to_ns(kF + kScalarOverheadCycles, shape_.core.scalar_clock_ghz),
                                .jitter_mask = 3,
                                .needs = std::move(needs)},
                               std::move(text));
@@ -405,7 +407,7 @@ void DemoKernels::score(int m) {
       {.unit = Unit::gpsimd,
        .opcode = "IOTA",
        .site = Site::mask,
-       .duration_ns = cycles_to_ns(kF * kGpSimdCyclesPerElement, kGpSimdClockGhz),
+       .duration_ns = cycles_to_ns(kF * kGpSimdCyclesPerElement, shape_.core.gpsimd_clock_ghz),
        .jitter_mask = 15,
        .needs = {mask_reader_}},
       OperationText{.operands = "dst=fp32@0x6000[1,1,1][512,1,1] channels=128 ", .sbuf_write = kWeightTileBytes});

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "capture/sim/kernel/demo_source.h"
+#include "capture/sim/kernel/time_model.h"
 
 namespace accelscope::capture::sim {
 
@@ -124,6 +125,7 @@ struct Tensor {
 };
 
 struct KernelProgram {
+  CoreModel core;  // that runs it
   std::vector<Operation> operations;
   std::vector<OperationText> texts;
   std::vector<std::string> names;   // 0 is ""
@@ -144,6 +146,7 @@ struct KernelShape {
   bool resident_w1 = false, resident_w2 = false;  // kept in SBUF instead of being read for every block of rows
   int weight_buffers = 8;                         // tiles of each weight in flight; 2 to 8
   int heads = 4;                                  // of the attention; 2 to 4
+  CoreModel core;
 };
 
 // The operation computes something else from the same data; what comes after it and depends on it is handed that.

@@ -64,7 +64,8 @@ std::int64_t cycles_to_ns(std::int64_t cycles, double ghz) noexcept {
   return std::llround(static_cast<double>(cycles) / ghz);
 }
 
-ProgramBuilder::ProgramBuilder() {
+ProgramBuilder::ProgramBuilder(const CoreModel& core) {
+  program_.core = core;
   program_.names.emplace_back();
   program_.layers.emplace_back();
   program_.sites = find_sites(demo_source());
@@ -191,8 +192,8 @@ std::uint32_t ProgramBuilder::move(const Move& move) {
   transfer.kind = OperationKind::transfer;
   transfer.queue = move.queue;
   const std::int64_t bytes_per_engine = move.bytes / kDmaEngines;
-  transfer.duration_ns =
-      static_cast<std::uint32_t>(std::llround(static_cast<double>(bytes_per_engine) / kDmaEngineBytesPerNs));
+  transfer.duration_ns = static_cast<std::uint32_t>(
+      std::llround(static_cast<double>(bytes_per_engine) / program_.core.dma_engine_bytes_per_ns));
   transfer.after = {trigger, kNoOperation, kNoOperation};
   transfer.bytes = static_cast<std::uint32_t>(move.bytes);
   transfer.name = name(move.tensor);
@@ -220,7 +221,7 @@ std::uint32_t ProgramBuilder::collective(std::string_view operation, Site site, 
   collective.unit = Unit::collective;
   const std::int64_t bytes_per_rank = bytes / kModelledRanks;
   collective.duration_ns = static_cast<std::uint32_t>(
-      steps * (kRingStepNs + std::llround(static_cast<double>(bytes_per_rank) / kLinkBytesPerNs)));
+      steps * (kRingStepNs + std::llround(static_cast<double>(bytes_per_rank) / program_.core.link_bytes_per_ns)));
   collective.jitter_mask = 511;
   collective.after = {trigger, needs, kNoOperation};
   collective.bytes = static_cast<std::uint32_t>(bytes);
@@ -237,7 +238,7 @@ std::uint32_t ProgramBuilder::collective(std::string_view operation, Site site, 
 std::uint64_t ProgramBuilder::reserve_sbuf(std::int64_t bytes) {
   const std::uint64_t address = sbuf_top_;
   sbuf_top_ += static_cast<std::uint64_t>(bytes);
-  assert(sbuf_top_ <= static_cast<std::uint64_t>(kSbufBytes));
+  assert(sbuf_top_ <= static_cast<std::uint64_t>(program_.core.sbuf_bytes));
   return address;
 }
 

@@ -40,7 +40,7 @@ struct Move {
 
 class ProgramBuilder {
  public:
-  ProgramBuilder();
+  explicit ProgramBuilder(const CoreModel& core = {});
 
   void set_layer(std::string_view layer);
   void set_hlo(std::string_view hlo) { hlo_ = hlo; }

@@ -1,5 +1,7 @@
 #include "capture/sim/kernel/run_metrics.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -40,7 +42,28 @@ bool is_setup(std::string_view opcode) {
 
 }  // namespace
 
-void RunMetrics::add(const KernelTrace& trace) {
+struct RunMetrics::Spans {
+  Intervals all, dynamic, fixed;  // packets
+  Intervals active, collectives;
+};
+
+// Counts are added up over the cores; a time in which several were active counts once.
+void RunMetrics::add(std::span<const KernelTrace> traces) {
+  Spans spans;
+  for (const KernelTrace& trace : traces) {
+    add_instructions(trace);
+    add_moves(trace, spans);
+    add_activity(trace, spans);
+  }
+  all_.active_ns += union_of(std::move(spans.all));
+  dynamic_.active_ns += union_of(std::move(spans.dynamic));
+  static_.active_ns += union_of(std::move(spans.fixed));
+  active_ns_ += union_of(std::move(spans.active));
+  cc_active_ns_ += union_of(std::move(spans.collectives));
+}
+
+void RunMetrics::add_instructions(const KernelTrace& trace) {
+  if (graph_.empty()) graph_ = trace.graph();
   events_ += static_cast<std::int64_t>(trace.semaphores.size());
   traces_ += static_cast<std::int64_t>(trace.instructions.size() + trace.packets.size() + trace.semaphores.size());
   if (trace.pass == 1) {
@@ -50,12 +73,6 @@ void RunMetrics::add(const KernelTrace& trace) {
       if (tensor.type == "OUT") output_size_ += tensor.bytes;
     }
   }
-  add_instructions(trace);
-  add_moves(trace);
-  add_activity(trace);
-}
-
-void RunMetrics::add_instructions(const KernelTrace& trace) {
   for (const InstructionRecord& record : trace.instructions) {
     const Operation& operation = trace.program->operations[record.operation];
     const OperationText& text = trace.program->texts[record.operation];
@@ -87,10 +104,7 @@ void RunMetrics::add_instructions(const KernelTrace& trace) {
   }
 }
 
-void RunMetrics::add_moves(const KernelTrace& trace) {
-  Intervals all;
-  Intervals dynamic;
-  Intervals fixed;
+void RunMetrics::add_moves(const KernelTrace& trace, Spans& spans) {
   for (const PacketRecord& packet : trace.packets) {
     const bool is_dynamic = trace.program->operations[packet.operation].queue == Queue::dynamic;
     for (Dma* dma : {&all_, is_dynamic ? &dynamic_ : &static_}) {
@@ -98,13 +112,10 @@ void RunMetrics::add_moves(const KernelTrace& trace) {
       dma->bytes += packet.bytes;
     }
     packet_ns_ += packet.duration;
-    all.emplace_back(packet.start, packet.start + packet.duration);
-    (is_dynamic ? dynamic : fixed).push_back(all.back());
+    spans.all.emplace_back(packet.start, packet.start + packet.duration);
+    (is_dynamic ? spans.dynamic : spans.fixed).push_back(spans.all.back());
     last_ns_ = std::max(last_ns_, packet.start + packet.duration);
   }
-  all_.active_ns += union_of(std::move(all));
-  dynamic_.active_ns += union_of(std::move(dynamic));
-  static_.active_ns += union_of(std::move(fixed));
   for (const TransferRecord& record : trace.transfers) {
     const Operation& operation = trace.program->operations[record.operation];
     transfers_ += 1;
@@ -118,9 +129,8 @@ void RunMetrics::add_moves(const KernelTrace& trace) {
   }
 }
 
-void RunMetrics::add_activity(const KernelTrace& trace) {
+void RunMetrics::add_activity(const KernelTrace& trace, Spans& spans) {
   Intervals active;
-  Intervals collectives;
   for (const ActiveRecord& record : trace.active) active.emplace_back(record.start, record.start + record.duration);
   const auto merge_from = [&](std::size_t count) {
     const auto middle = active.begin() + static_cast<std::ptrdiff_t>(count);
@@ -131,8 +141,8 @@ void RunMetrics::add_activity(const KernelTrace& trace) {
   merge_from(intervals);
   const std::size_t moves = active.size();
   for (const CollectiveRecord& record : trace.collectives) {
-    collectives.emplace_back(record.start, record.start + record.duration);
-    active.push_back(collectives.back());
+    spans.collectives.emplace_back(record.start, record.start + record.duration);
+    active.push_back(spans.collectives.back());
     cc_ops_ += 1;
     cc_op_ns_ += record.duration;
     last_ns_ = std::max(last_ns_, record.start + record.duration);
@@ -142,18 +152,22 @@ void RunMetrics::add_activity(const KernelTrace& trace) {
     cc_step_ns_ += record.duration;
   }
   merge_from(moves);
-  active_ns_ += union_of(std::move(active));
-  cc_active_ns_ += union_of(std::move(collectives));
-  for (const ThrottleRecord& record : trace.throttles) throttled_ns_ += record.duration;
+  spans.active.insert(spans.active.end(), active.begin(), active.end());
+  for (const ThrottleRecord& record : trace.throttles)
+    throttled_ns_[trace.part % throttled_ns_.size()] += record.duration;
 }
 
 std::int64_t RunMetrics::cycle_count() const noexcept {
-  return std::llround(static_cast<double>(last_ns_) * kCoreClockGhz);
+  return std::llround(static_cast<double>(last_ns_) * core_.core_clock_ghz);
+}
+
+std::int64_t RunMetrics::dma_queue_count() const noexcept {
+  return static_cast<std::int64_t>(kQueueCount * throttled_ns_.size()) * kDmaEngines;
 }
 
 LayerRecord RunMetrics::whole_graph() const {
   LayerRecord record;
-  record.name = "/sg00";
+  record.name = "/" + graph_;
   record.end = last_ns_;
   record.engines = engines_;
   record.flops = flops_;
@@ -179,8 +193,12 @@ std::vector<Metric> RunMetrics::summary() const {
     add(name, group, seconds(ns), "s");
     add(name + "_percent", group, share(seconds(ns), total), "share");
   };
-  const double peak = 2.0 * static_cast<double>(kPeRows * kPeColumns) * kPeClockGhz * 1e9;
-  const double ratio = peak / kHbmBytesPerSecond;
+  // Bandwidth and utilisation are those of all cores, but the ratio's peak is one core's: as profiles of two have it.
+  const auto cores = static_cast<double>(throttled_ns_.size());
+  const double core_peak = 2.0 * static_cast<double>(kPeRows * kPeColumns) * core_.pe_clock_ghz * 1e9;
+  const double peak = core_peak * cores;
+  const double hbm_bandwidth = core_.hbm_bytes_per_second * cores;
+  const double ratio = core_peak / hbm_bandwidth;
   const auto model_flops = static_cast<double>(flops_ - transpose_flops_);
   const auto hbm_bytes = static_cast<double>(traffic_[0] + traffic_[1]);
 
@@ -216,18 +234,18 @@ std::vector<Metric> RunMetrics::summary() const {
 
   constexpr std::string_view kMove = "data_movement";
   time("dma_active_time", kMove, all_.active_ns);
-  count("dma_active_cycles", kMove, std::llround(static_cast<double>(all_.active_ns) * kCoreClockGhz), "cycles");
+  count("dma_active_cycles", kMove, std::llround(static_cast<double>(all_.active_ns) * core_.core_clock_ghz), "cycles");
   add("dma_packet_time", kMove, seconds(packet_ns_), "s");
-  count("dma_queue_count", kMove, static_cast<std::int64_t>(kQueueCount) * kDmaEngines);
+  count("dma_queue_count", kMove, dma_queue_count());
   count("dma_transfer_count", kMove, transfers_);
   add("dma_transfer_time", kMove, seconds(transfer_ns_), "s");
   count("dma_transfer_total_bytes", kMove, transfer_bytes_, "B");
   add("dma_transfer_average_bytes", kMove, share(static_cast<double>(transfer_bytes_), static_cast<double>(transfers_)),
       "B");
   // MBU = bytes from and to HBM / (time * HBM bandwidth); at least the inputs and weights must be read once.
-  add("mbu_estimated_percent", kMove, share(hbm_bytes, total * kHbmBytesPerSecond), "share");
-  add("mbu_min_read_util_percent", kMove,
-      share(static_cast<double>(input_size_ + weight_size_), total * kHbmBytesPerSecond), "share");
+  add("mbu_estimated_percent", kMove, share(hbm_bytes, total * hbm_bandwidth), "share");
+  add("mbu_min_read_util_percent", kMove, share(static_cast<double>(input_size_ + weight_size_), total * hbm_bandwidth),
+      "share");
   for (std::size_t i = 0; i < kTraffic.size(); ++i) count(std::string(kTraffic[i].name), kMove, traffic_[i], "B");
   const std::pair<std::string_view, std::int64_t> bytes[] = {
       {"psum_read_sbuf_write_bytes", drain_bytes_},
@@ -259,13 +277,16 @@ std::vector<Metric> RunMetrics::summary() const {
   count("cc_cores_instruction_count", kCollective, cc_steps_);
   add("cc_cores_instruction_time", kCollective, seconds(cc_step_ns_), "s");
 
-  constexpr std::string_view kThrottling = "throttling_nc0";
-  count("throttle_active_nc0_time_ns", kThrottling, throttled_ns_, "ns");
-  const double throttled_share = share(seconds(throttled_ns_), total);
   const double limit = static_cast<double>(kThrottleK) / static_cast<double>(kThrottleN);
-  add("throttle_gpio_0_active_time_nc0_percent", kThrottling, throttled_share, "share");
-  add("throttle_gpio_0_avg_util_limit_nc0_percent", kThrottling, limit, "share");
-  add("throttle_avg_util_limit_nc0_percent", kThrottling, limit * throttled_share, "share");
+  for (std::size_t core = 0; core < throttled_ns_.size(); ++core) {
+    const std::string nc = fmt::format("nc{}", core);
+    const std::string throttling = "throttling_" + nc;
+    count(fmt::format("throttle_active_{}_time_ns", nc), throttling, throttled_ns_[core], "ns");
+    const double throttled_share = share(seconds(throttled_ns_[core]), total);
+    add(fmt::format("throttle_gpio_0_active_time_{}_percent", nc), throttling, throttled_share, "share");
+    add(fmt::format("throttle_gpio_0_avg_util_limit_{}_percent", nc), throttling, limit, "share");
+    add(fmt::format("throttle_avg_util_limit_{}_percent", nc), throttling, limit * throttled_share, "share");
+  }
   return metrics;
 }
 

@@ -1,8 +1,10 @@
-// The figures that a vendor's profile states about a whole run of one core, computed from its records with the
-// vendor's formulas (they are written beside each in run_metrics.cpp). Times in seconds, shares as fractions of one.
+// The figures that a vendor's profile states about a whole run of one core, or of the physical cores of a logical one
+// together, computed from its records with the vendor's formulas (they are written beside each in run_metrics.cpp).
+// Times in seconds, shares as fractions of one.
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +21,8 @@ struct TensorLoads {
 
 class RunMetrics {
  public:
-  void add(const KernelTrace& trace);
+  explicit RunMetrics(const CoreModel& core = {}, std::size_t cores = 1) : core_(core), throttled_ns_(cores) {}
+  void add(std::span<const KernelTrace> traces);  // of a pass: of each of the cores
 
   // Names and groups are those of the vendor's summary. Units: "s", "B", "share", "flop", "cycles" or "".
   [[nodiscard]] std::vector<Metric> summary() const;
@@ -32,15 +35,18 @@ class RunMetrics {
   [[nodiscard]] std::int64_t event_count() const noexcept { return events_; }
   [[nodiscard]] std::int64_t trace_count() const noexcept { return traces_; }
   [[nodiscard]] std::int64_t cycle_count() const noexcept;
+  [[nodiscard]] std::int64_t dma_queue_count() const noexcept;
   [[nodiscard]] LayerRecord whole_graph() const;  // "/sg00"
 
  private:
+  CoreModel core_;
   struct Dma {
     std::int64_t packets = 0, bytes = 0, active_ns = 0;
   };
+  struct Spans;
   void add_instructions(const KernelTrace& trace);
-  void add_moves(const KernelTrace& trace);
-  void add_activity(const KernelTrace& trace);
+  void add_moves(const KernelTrace& trace, Spans& spans);
+  void add_activity(const KernelTrace& trace, Spans& spans);
 
   std::int64_t last_ns_ = 0, first_work_ns_ = -1, last_work_ns_ = 0;
   std::int64_t events_ = 0, traces_ = 0;
@@ -50,10 +56,12 @@ class RunMetrics {
   std::int64_t drains_ = 0, drain_bytes_ = 0;
   Dma all_, static_, dynamic_;
   std::int64_t packet_ns_ = 0, transfers_ = 0, transfer_ns_ = 0, transfer_bytes_ = 0, active_ns_ = 0;
-  std::int64_t throttled_ns_ = 0, cc_ops_ = 0, cc_op_ns_ = 0, cc_steps_ = 0, cc_step_ns_ = 0;
+  std::vector<std::int64_t> throttled_ns_;  // by core
+  std::int64_t cc_ops_ = 0, cc_op_ns_ = 0, cc_steps_ = 0, cc_step_ns_ = 0;
   std::int64_t cc_active_ns_ = 0;
   std::int64_t input_size_ = 0, weight_size_ = 0, output_size_ = 0;
   std::map<std::string, TensorLoads> loads_;
+  std::string graph_;
 };
 
 // What a simulated profile says in words: locations, stacks, names of queues and semaphores, the fixed

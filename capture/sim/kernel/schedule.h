@@ -153,12 +153,13 @@ void run_operations(CoreState& core, const KernelProgram& program, std::uint32_t
 }
 
 // The cores meet: each comes when its own operations are done, and the ring turns when the last rank has come.
+// `other_ranks`: there are some that are not simulated.
 struct CollectiveTimes {
   std::int64_t arrival = 0;  // when this core was ready and its CC-cores free
   std::int64_t start = 0;    // when every rank was
   std::int64_t end = 0;
 };
-void run_collective(std::vector<CoreState>& cores, const KernelProgram& program, std::uint32_t index,
+void run_collective(std::vector<CoreState>& cores, const KernelProgram& program, std::uint32_t index, bool other_ranks,
                     std::vector<CollectiveTimes>& times);
 
 }  // namespace accelscope::capture::sim

@@ -27,6 +27,9 @@ struct RankFaults {
   std::int64_t clock_skew_ns = 0;
 };
 
+inline constexpr std::uint32_t kMostDevices = 64;  // and so many physical cores together
+inline constexpr std::uint32_t kMostCoresPerDevice = 4;
+
 // The run ends after the first limit that is reached; with none given, after two kernels (full), 100 (slim) or 48
 // steps (ranks).
 struct SimulationOptions {
@@ -34,7 +37,8 @@ struct SimulationOptions {
   std::uint64_t events = 0;   // ends after the kernel (slim: after the operation) that reaches so many; 0: no limit
   std::uint64_t kernels = 0;  // passes through the layer on each device, of ranks steps; 0: no limit
   double seconds = 0;         // wall clock; 0: no limit
-  std::uint32_t devices = 1;  // cores, each a rank of the collectives; 1 to 64
+  std::uint32_t devices = 1;  // logical cores, each a rank of the collectives; 1 to 64
+  std::uint32_t cores_per_device = 1;  // physical cores of a logical one, as the chip allows; 64 together at most
   Detail detail = Detail::full;
   RankFaults faults;
   // Also the fields and facts that only files of the vendor's tool hold: for what is to become one.

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "core/analysis/neuron/facts/devices.h"
+
 namespace accelscope::capture::sim {
 
 // Clocks in GHz. The systolic array's peak is stated at 2.8 GHz; it takes one moving column per 1.4 GHz cycle.
@@ -58,5 +60,45 @@ inline constexpr std::int64_t kSbufBytes = 24LL << 20;
 inline constexpr std::int64_t kPsumBankBytes = 256LL << 10;  // 2 KiB in each of 128 partitions
 inline constexpr std::int64_t kPsumBanks = 8;
 inline constexpr std::int64_t kHbmBytes = 16LL << 30;  // a core's share of the device's memory
+
+// What differs between the chips that a core can be of: as it is, a core of the second generation.
+struct CoreModel {
+  analysis::neuron::Chip chip = analysis::neuron::Chip::trn1;
+  double pe_clock_ghz = kPeClockGhz;
+  double column_clock_ghz = kCoreClockGhz;  // of the moving columns; instructions are timed by it
+  double core_clock_ghz = kCoreClockGhz;
+  double vector_clock_ghz = kVectorClockGhz;
+  double scalar_clock_ghz = kScalarClockGhz;
+  double gpsimd_clock_ghz = kGpSimdClockGhz;
+  double dma_engine_bytes_per_ns = kDmaEngineBytesPerNs;
+  double hbm_bytes_per_second = kHbmBytesPerSecond;
+  double dma_bytes_per_second = kDmaBytesPerSecond;
+  double link_bytes_per_ns = kLinkBytesPerNs;
+  std::int64_t sbuf_bytes = kSbufBytes;
+};
+
+// Of a later chip the clocks, sizes and bandwidths are those of the table of chips, DMA engines and links as much
+// faster than those of the second generation as the table says.
+[[nodiscard]] inline CoreModel core_model(analysis::neuron::Chip chip) {
+  using enum analysis::neuron::ChipFigure;
+  constexpr double kGiga = 1e9;
+  if (chip == analysis::neuron::Chip::trn1) return {};
+  const auto of = [&](analysis::neuron::ChipFigure figure) { return analysis::neuron::chip_figure(chip, figure); };
+  const auto faster = [&](analysis::neuron::ChipFigure figure) {
+    return of(figure) / analysis::neuron::chip_figure(analysis::neuron::Chip::trn1, figure);
+  };
+  return {.chip = chip,
+          .pe_clock_ghz = of(tensor_clock) / kGiga,
+          .column_clock_ghz = of(tensor_clock) / kGiga / 2,
+          .core_clock_ghz = of(core_clock) / kGiga,
+          .vector_clock_ghz = of(vector_clock) / kGiga,
+          .scalar_clock_ghz = of(scalar_clock) / kGiga,
+          .gpsimd_clock_ghz = of(gpsimd_clock) / kGiga,
+          .dma_engine_bytes_per_ns = kDmaEngineBytesPerNs * faster(dma_engine_rate),
+          .hbm_bytes_per_second = of(hbm_rate) / of(cores),
+          .dma_bytes_per_second = of(dma_rate) / of(cores),
+          .link_bytes_per_ns = kLinkBytesPerNs * faster(link_rate),
+          .sbuf_bytes = static_cast<std::int64_t>(of(sbuf_bytes))};
+}
 
 }  // namespace accelscope::capture::sim

@@ -1,5 +1,7 @@
 #include "capture/sim/kernel/trace.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +12,7 @@
 
 namespace accelscope::capture::sim {
 
-void run_collective(std::vector<CoreState>& cores, const KernelProgram& program, std::uint32_t index,
+void run_collective(std::vector<CoreState>& cores, const KernelProgram& program, std::uint32_t index, bool other_ranks,
                     std::vector<CollectiveTimes>& times) {
   const Operation& operation = program.operations[index];
   times.resize(cores.size());
@@ -22,7 +24,7 @@ void run_collective(std::vector<CoreState>& cores, const KernelProgram& program,
     all_arrived = std::max(all_arrived, times[device].arrival);
   }
   // Ranks that are not simulated arrive within the skew.
-  if (cores.size() == 1) {
+  if (other_ranks) {
     all_arrived += static_cast<std::int64_t>(cores[0].jitter.next() & static_cast<std::uint64_t>(kRankSkewNs - 1));
   }
   for (std::size_t device = 0; device < cores.size(); ++device) {
@@ -65,9 +67,11 @@ double PsumRecord::average() const noexcept {
   return static_cast<double>(sum) / static_cast<double>(kPsumBankBytes * kPsumBanks);
 }
 
-std::uint64_t KernelTrace::id(std::uint32_t operation, std::uint32_t part) const noexcept {
-  return mixed(pass_key + ((std::uint64_t{part} << 32) | operation)) & INT64_MAX;
+std::uint64_t KernelTrace::id(std::uint32_t operation, std::uint32_t packet) const noexcept {
+  return mixed(pass_key + ((std::uint64_t{packet} << 32) | operation)) & INT64_MAX;
 }
+
+std::string KernelTrace::graph() const { return fmt::format("sg{:02}", part); }
 
 std::string KernelTrace::layer(std::uint32_t operation) const {
   const std::uint16_t layer = program->texts[operation].layer;
@@ -84,7 +88,8 @@ std::uint64_t KernelTrace::event_count() const noexcept {
   for (const CollectiveRecord& record : collectives) flows += program->texts[record.operation].predecessors.size();
   return flows + transfers.size() + instructions.size() + transfers.size() + packets.size() + collectives.size() +
          cc_steps.size() + semaphores.size() + pending.size() + 2 * throughput.size() + sbuf.size() + psum.size() +
-         utilization.size() + memory.size() + throttles.size() + errors.size() + active.size() + layers.size();
+         utilization.size() + memory.size() + throttles.size() + errors.size() + active.size() + layers.size() +
+         barriers.size();
 }
 
 void KernelTrace::begin_pass(std::uint64_t number) {
@@ -106,6 +111,7 @@ void KernelTrace::begin_pass(std::uint64_t number) {
   errors.clear();
   active.clear();
   layers.clear();
+  barriers.clear();
 }
 
 // What an engine does before the first kernel: set up, then wait for the host to start the execution.
@@ -192,12 +198,14 @@ TracedRun::TracedRun(const SimulationOptions& options, RunPlan plan)
       startup_(build_startup()) {
   if (options_.kernels == 0 && options_.events == 0 && options_.seconds <= 0) options_.kernels = 2;
   if (options_.diverging_operation) plant_divergence(program_, *options_.diverging_operation);
-  traces_.resize(options_.devices);
-  totals_.resize(options_.devices);
-  for (std::uint32_t device = 0; device < options_.devices; ++device) {
+  const std::uint32_t cores = options_.devices * options_.cores_per_device;
+  traces_.resize(cores);
+  totals_.resize(cores);
+  for (std::uint32_t device = 0; device < cores; ++device) {
     cores_.emplace_back(program_, options_.seed * 64 + device).throttling.rule = plan.throttle;
     cores_.back().dma_latency_ns = std::llround(options_.dma_latency_ns);
     traces_[device].device = device;
+    traces_[device].part = device % options_.cores_per_device;
     traces_[device].seed = options_.seed;
   }
 }
@@ -241,17 +249,45 @@ void TracedRun::run_kernels() {
       run_operations(cores_[device], program_, from, until, recorders[device]);
     }
     if (until < count) {
-      run_collective(cores_, program_, until, times);
+      run_collective(cores_, program_, until, options_.devices == 1, times);
       for (std::size_t device = 0; device < cores_.size(); ++device) recorders[device].collective(until, times[device]);
     }
     from = until + 1;
   }
+  if (options_.cores_per_device > 1) run_barriers();
   for (std::size_t device = 0; device < cores_.size(); ++device) {
     KernelTrace& trace = traces_[device];
     trace.begin = begin;
     trace.end = cores_[device].kernel_end();
     trace.starts = cores_[device].starts;
     trace.ends = cores_[device].ends;
+  }
+}
+
+// The physical cores of a logical one end a pass together: each engine waits until the same engine of the others has
+// come, and for the signal of the last of them.
+void TracedRun::run_barriers() {
+  for (std::size_t first = 0; first < cores_.size(); first += options_.cores_per_device) {
+    for (std::size_t index = 0; index < kEngineCount; ++index) {
+      const auto engine = static_cast<Engine>(index);
+      const auto each_unit = [&](CoreState& core, auto&& visit) {
+        for (std::size_t unit = 0; unit < kUnitCount; ++unit) {
+          const auto of = static_cast<Unit>(unit);
+          if (of != Unit::collective && engine_of(of) == engine) visit(core.unit_free[unit]);
+        }
+      };
+      std::array<std::int64_t, kMostCoresPerDevice> arrivals = {};
+      std::int64_t last = 0;
+      for (std::size_t part = 0; part < options_.cores_per_device; ++part) {
+        each_unit(cores_[first + part], [&](std::int64_t free) { arrivals[part] = std::max(arrivals[part], free); });
+        last = std::max(last, arrivals[part]);
+      }
+      const std::int64_t end = last + kSemaphoreNs;
+      for (std::size_t part = 0; part < options_.cores_per_device; ++part) {
+        each_unit(cores_[first + part], [&](std::int64_t& free) { free = end; });
+        traces_[first + part].barriers.push_back({engine, arrivals[part], end - arrivals[part]});
+      }
+    }
   }
 }
 

@@ -4,7 +4,7 @@
 //
 //   TracedRun run(options);
 //   while (run.advance()) {                       // pass by pass; pass 0 is the start-up
-//     for (const KernelTrace& trace : run.traces()) output.write(trace);   // one for each device
+//     for (const KernelTrace& trace : run.traces()) output.write(trace);   // one for each physical core
 //   }
 //
 // All times are ns since the session's start. Records of a kind are sorted by start.
@@ -71,7 +71,9 @@ struct ThroughputRecord {
 
 struct SbufRecord {
   std::int64_t time = 0, bytes = 0;
-  [[nodiscard]] double usage() const noexcept { return static_cast<double>(bytes) / static_cast<double>(kSbufBytes); }
+  [[nodiscard]] double usage(std::int64_t capacity) const noexcept {
+    return static_cast<double>(bytes) / static_cast<double>(capacity);
+  }
 };
 
 struct PsumRecord {
@@ -117,6 +119,12 @@ struct ActiveRecord {
   std::int64_t start = 0, duration = 0;
 };
 
+// An engine that waits for the same engine of the other physical cores of its logical core.
+struct BarrierRecord {
+  Engine engine = Engine::tensor;
+  std::int64_t start = 0, duration = 0;
+};
+
 struct EngineUse {
   std::int64_t instructions = 0, instruction_ns = 0, active_ns = 0;
 };
@@ -131,7 +139,8 @@ struct LayerRecord {
 
 struct KernelTrace {
   const KernelProgram* program = nullptr;
-  std::uint32_t device = 0;
+  std::uint32_t device = 0;  // counts physical cores
+  std::uint32_t part = 0;    // the core's place in its logical core
   std::uint64_t pass = 0;
   std::uint64_t seed = 0;
   std::uint64_t pass_key = 0;  // of seed, device and pass: what ids are made of
@@ -154,9 +163,11 @@ struct KernelTrace {
   std::vector<ErrorRecord> errors;
   std::vector<ActiveRecord> active;
   std::vector<LayerRecord> layers;
+  std::vector<BarrierRecord> barriers;  // at the pass's end
 
-  // The number that a profile gives the execution of an operation; part: 0, or 1 + packet.
-  [[nodiscard]] std::uint64_t id(std::uint32_t operation, std::uint32_t part = 0) const noexcept;
+  // The number that a profile gives the execution of an operation; packet: 0, or 1 + its number.
+  [[nodiscard]] std::uint64_t id(std::uint32_t operation, std::uint32_t packet = 0) const noexcept;
+  [[nodiscard]] std::string graph() const;  // that the core runs: "sg01" of the second core of a logical one
   // "layers.3/mlp/up_proj", or "" outside a layer.
   [[nodiscard]] std::string layer(std::uint32_t operation) const;
   [[nodiscard]] std::uint64_t event_count() const noexcept;  // events of a session, flows included
@@ -196,6 +207,7 @@ class TracedRun {
   };
   void run_startup();
   void run_kernels();
+  void run_barriers();
 
   SimulationOptions options_;
   KernelProgram program_;

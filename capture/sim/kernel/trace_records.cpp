@@ -225,7 +225,7 @@ void derive_layers(KernelTrace& trace) {
     const std::string path = trace.layer(index);
     std::uint32_t depth = 1;
     for (std::size_t at = path.find('/');; at = path.find('/', at + 1), ++depth) {
-      Building& building = all["/sg00/" + path.substr(0, at)];
+      Building& building = all["/" + trace.graph() + "/" + path.substr(0, at)];
       if (building.record.end == 0) building.record.start = INT64_MAX;
       building.record.depth = depth;
       opened.push_back(&building);

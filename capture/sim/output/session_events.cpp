@@ -1,5 +1,7 @@
 #include "capture/sim/output/session_events.h"
 
+#include <fmt/format.h>
+
 #include "capture/sim/kernel/run_metrics.h"
 #include "core/base/immediate.h"
 #include "core/names/collective_words.h"
@@ -7,6 +9,15 @@
 namespace accelscope::capture::sim {
 
 using sources::neuron::NeuronTable;
+
+namespace {
+
+[[nodiscard]] std::string barrier_engine(Engine engine) {
+  constexpr std::array kFirst = {Unit::tensor, Unit::vector, Unit::scalar, Unit::gpsimd, Unit::sync};
+  return std::string(engine_name(kFirst[static_cast<std::size_t>(engine)]));
+}
+
+}  // namespace
 
 SessionTracks::SessionTracks(SessionWriter& writer) : writer_(writer) {
   for (std::size_t table = 0; table < sources::neuron::kNeuronTableCount; ++table) {
@@ -27,12 +38,12 @@ TrackNumber SessionTracks::add(std::string name, std::string kind, NeuronTable t
   return writer_.add_track(std::move(track));
 }
 
-TrackNumber SessionTracks::define_table(NeuronTable table, std::string name) {
-  device_ = "nc0";
+TrackNumber SessionTracks::define_table(NeuronTable table, std::string name, std::string device) {
+  device_ = std::move(device);
   return add(std::move(name), "table", table);
 }
 
-DeviceTracks SessionTracks::define_device(std::uint32_t device) {
+DeviceTracks SessionTracks::define_device(std::uint32_t device, bool is_part) {
   device_ = "nc" + std::to_string(device);
   order_ = 0;
   DeviceTracks tracks;
@@ -80,6 +91,10 @@ DeviceTracks SessionTracks::define_device(std::uint32_t device) {
     tracks.active[engine] =
         add("Active " + std::string(engine_key(static_cast<Engine>(engine))), "table", NeuronTable::active_time);
   }
+  for (std::size_t engine = 0; is_part && engine < kEngineCount; ++engine) {
+    tracks.barriers[engine] =
+        add("Barrier " + barrier_engine(static_cast<Engine>(engine)), "barrier", NeuronTable::core_barrier);
+  }
   return tracks;
 }
 
@@ -102,6 +117,7 @@ constexpr auto kCollective = NeuronTable::cc_op;
 constexpr auto kStep = NeuronTable::cc_instruction;
 constexpr auto kSemaphore = NeuronTable::semaphore_update;
 constexpr auto kThrottle = NeuronTable::throttle;
+constexpr auto kBarrier = NeuronTable::core_barrier;
 constexpr auto kMemoryEvent = NeuronTable::memory;
 constexpr auto kError = NeuronTable::error;
 constexpr auto kDependency = NeuronTable::flow;
@@ -122,26 +138,33 @@ ACCELSCOPE_CONSTEVAL std::size_t at(std::string_view column) {
 }  // namespace
 
 SessionEvents::SessionEvents(SessionWriter& writer, const SimulationOptions& options)
-    : writer_(writer),
+    : core_(options.shape.core),
+      writer_(writer),
       tracks_(writer),
       vendor_file_(options.vendor_file),
+      ranks_(options.devices),
+      parts_(options.cores_per_device),
       copy_(writer.intern("copy")),
-      subgraph_(writer.intern("/sg00")),
       flow_(writer.intern("FLOW_DEPENDENCE")) {
+  for (std::uint32_t part = 0; part < parts_; ++part) {
+    graphs_.push_back(writer.intern(fmt::format("/sg{:02}", part)));
+    whole_ += fmt::format("{}nc{}", part == 0 ? "" : "+", part);
+  }
   writer_.add_source_file(std::string(kDemoFile), std::string(demo_source()));
   writer_.set_meta("source", "simulated accelerator");
   if (!vendor_file_) {  // which has no such table
     writer_.set_meta("simulation.seed", std::to_string(options.seed));
     writer_.set_meta("simulation.weights", options.resident_weights ? "resident" : "streamed");
   }
-  writer_.set_meta("instance_type", "simulated");
-  writer_.set_meta("capacity.SBUF", std::to_string(kSbufBytes));
+  writer_.set_meta("instance_type", instance_type(core_));
+  writer_.set_meta("capacity.SBUF", std::to_string(core_.sbuf_bytes));
   writer_.set_meta("capacity.PSUM", std::to_string(kPsumBanks * kPsumBankBytes));
-  writer_.set_meta("pe_clock_freq", "2.8");
-  writer_.set_meta("hbm_ddr_bandwidth", std::to_string(static_cast<std::int64_t>(kHbmBytesPerSecond)));
+  writer_.set_meta("pe_clock_freq", fmt::format("{}", core_.pe_clock_ghz));
+  writer_.set_meta("hbm_ddr_bandwidth", fmt::format("{:.0f}", core_.hbm_bytes_per_second * parts_));
   std::string members;
-  for (std::uint32_t device = 0; device < options.devices; ++device) {
-    devices_.push_back(tracks_.define_device(device));
+  for (std::uint32_t core = 0; core < ranks_ * parts_; ++core)
+    devices_.push_back(tracks_.define_device(core, parts_ > 1));
+  for (std::uint32_t device = 0; device < ranks_; ++device) {
     members += (device == 0 ? "" : ",") + std::to_string(device);
   }
   replica_group_ = writer.intern(options.devices == 1 ? std::string(kReplicaGroup) : "[[" + members + "]]");
@@ -171,6 +194,7 @@ void SessionEvents::list(const KernelTrace& trace, std::vector<SessionItem>& ite
   all(RecordKind::throttle, trace.throttles, &ThrottleRecord::start);
   all(RecordKind::error, trace.errors, &ErrorRecord::time);
   all(RecordKind::active, trace.active, &ActiveRecord::start);
+  all(RecordKind::barrier, trace.barriers, &BarrierRecord::start);
 }
 
 void SessionEvents::write(const KernelTrace& trace, const SessionItem& item) {
@@ -191,7 +215,15 @@ void SessionEvents::write(const KernelTrace& trace, const SessionItem& item) {
     case RecordKind::error:
       return write_error(trace, trace.errors[item.index], tracks);
     case RecordKind::layer:
-      return write_layer(trace.layers[item.index], tracks);
+      return write_layer(trace.layers[item.index], trace.part, tracks);
+    case RecordKind::barrier: {
+      const BarrierRecord& record = trace.barriers[item.index];
+      Row row = writer_.begin_event(tracks.barriers[static_cast<std::size_t>(record.engine)], record.start,
+                                    record.duration, writer_.intern(barrier_engine(record.engine)));
+      row.unsigned_integer(at<kBarrier>("id"), trace.pass * kEngineCount + static_cast<std::size_t>(record.engine));
+      row.integer(at<kBarrier>("pcore_idx"), trace.part);
+      return;
+    }
     case RecordKind::throttle: {
       const ThrottleRecord& record = trace.throttles[item.index];
       Row row = writer_.begin_event(tracks.throttle, record.start, record.duration,
@@ -330,7 +362,7 @@ void SessionEvents::write_instruction(const KernelTrace& trace, const Instructio
   string_unless_empty(row, at<kInstruction>("hlo_name"), strings.hlo);
   string_unless_empty(row, at<kInstruction>("hlo_attrs"), strings.attributes);
   string_unless_empty(row, at<kInstruction>("raw_framework_id"), strings.framework);
-  row.string(at<kInstruction>("fully_qualified_subgraph"), subgraph_);
+  row.string(at<kInstruction>("fully_qualified_subgraph"), graphs_[trace.part]);
   if (operation.kind != OperationKind::wait) write_flows(trace, record.operation, record.start, tracks);
 }
 
@@ -428,7 +460,7 @@ void SessionEvents::write_collective(const KernelTrace& trace, const CollectiveR
   row.integer(at<kCollective>("cc_trigger"), record.trigger_start);
   row.integer(at<kCollective>("cc_trigger_start_delay"), record.start - record.trigger_start);
   row.real(at<kCollective>("algorithm_bandwidth"), rate);
-  const std::size_t ranks = devices_.size() == 1 ? kModelledRanks : devices_.size();
+  const std::size_t ranks = ranks_ == 1 ? kModelledRanks : ranks_;
   row.real(at<kCollective>("bus_bandwidth"), rate * bus_factor("AllReduce", ranks));
   row.string(at<kCollective>("algorithm"), writer_.intern("Ring"));
   row.string(at<kCollective>("dtype"), writer_.intern("bfloat16"));
@@ -476,7 +508,7 @@ void SessionEvents::write_counter(const KernelTrace& trace, const SessionItem& i
     hbm.integer(1, record.hbm_total);
   } else if (item.kind == RecordKind::sbuf) {
     Row row = writer_.begin_event(tracks.sbuf, trace.sbuf[item.index].time, 0, 0);
-    for (std::size_t place = 0; place <= 4; ++place) row.real(place, trace.sbuf[item.index].usage());
+    for (std::size_t place = 0; place <= 4; ++place) row.real(place, trace.sbuf[item.index].usage(core_.sbuf_bytes));
   } else if (item.kind == RecordKind::psum) {
     const PsumRecord& record = trace.psum[item.index];
     Row row = writer_.begin_event(tracks.psum, record.time, 0, 0);
@@ -506,14 +538,14 @@ void SessionEvents::write_error(const KernelTrace& trace, const ErrorRecord& rec
   row.string(at<kError>("nki_source_location"), writer_.intern(trace.program->sites[record.site].location));
 }
 
-void SessionEvents::write_layer(const LayerRecord& record, const DeviceTracks& tracks) {
+void SessionEvents::write_layer(const LayerRecord& record, std::size_t part, const DeviceTracks& tracks) {
   static const Schema schema = sources::neuron::neuron_schema(NeuronTable::layer_summary);
   const auto column = [&](std::string_view name) { return schema.find(name).value(); };
   Row row = writer_.begin_event_at(tracks.layers, record.depth, record.start, record.end - record.start,
                                    writer_.intern(record.name));
-  row.string(column("fully_qualified_subgraph"), subgraph_);
+  row.string(column("fully_qualified_subgraph"), graphs_[part]);
   const auto duration = static_cast<double>(record.end - record.start);
-  const auto share = [](std::int64_t part, double whole) { return whole > 0 ? static_cast<double>(part) / whole : 0; };
+  const auto share = [](std::int64_t some, double all) { return all > 0 ? static_cast<double>(some) / all : 0; };
   for (std::size_t index = 0; index < kEngineCount; ++index) {
     const EngineUse& use = record.engines[index];
     const std::string prefix = std::string(engine_key(static_cast<Engine>(index))) + "_engine_";
@@ -523,7 +555,7 @@ void SessionEvents::write_layer(const LayerRecord& record, const DeviceTracks& t
     row.real(column(prefix + "active_percent"), share(use.active_ns, duration));
   }
   // The peak of the array in flop per ns is 2 * rows * columns * GHz.
-  const double possible = 2.0 * static_cast<double>(kPeRows * kPeColumns) * kPeClockGhz * duration;
+  const double possible = 2.0 * static_cast<double>(kPeRows * kPeColumns) * core_.pe_clock_ghz * duration;
   row.integer(column("tensor_engine_flop_count"), record.flops);
   row.integer(column("tensor_engine_model_flop_count"), record.model_flops);
   row.real(column("tensor_engine_mfu"), share(record.model_flops, possible));

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,13 +27,14 @@ struct DeviceTracks {
   std::array<TrackNumber, kEngineCount> active = {};
   TrackNumber collectives = 0, pending = 0, throughput = 0, hbm = 0, utilization = 0, sbuf = 0, psum = 0;
   TrackNumber throttle = 0, errors = 0, layers = 0, flows = 0;
+  std::array<TrackNumber, kEngineCount> barriers = {};  // of one of several physical cores
 };
 
 class SessionTracks {
  public:
   explicit SessionTracks(SessionWriter& writer);
-  [[nodiscard]] DeviceTracks define_device(std::uint32_t device);
-  [[nodiscard]] TrackNumber define_table(sources::neuron::NeuronTable table, std::string name);
+  [[nodiscard]] DeviceTracks define_device(std::uint32_t device, bool is_part);
+  [[nodiscard]] TrackNumber define_table(sources::neuron::NeuronTable table, std::string name, std::string device);
 
  private:
   TrackNumber add(std::string name, std::string kind, sources::neuron::NeuronTable table, std::string unit = "",
@@ -61,6 +63,7 @@ enum class RecordKind : std::uint8_t {
   error,
   active,
   layer,
+  barrier,
 };
 
 struct SessionItem {
@@ -70,6 +73,12 @@ struct SessionItem {
   RecordKind kind = RecordKind::instruction;
 };
 
+// What a session states as its machine: "simulated", "trn3, simulated".
+[[nodiscard]] inline std::string instance_type(const CoreModel& core) {
+  if (core.chip == analysis::neuron::Chip::trn1) return "simulated";
+  return std::string(analysis::neuron::chip_name(core.chip)) + ", simulated";
+}
+
 class SessionEvents {
  public:
   SessionEvents(SessionWriter& writer, const SimulationOptions& options);
@@ -77,9 +86,11 @@ class SessionEvents {
   void list(const KernelTrace& trace, std::vector<SessionItem>& items) const;
   void write(const KernelTrace& trace, const SessionItem& item);
   // The tables, figures and facts that are known when the run is over.
-  void write_tables(const KernelProgram& program, const RunMetrics& metrics);
+  // `parts` are the figures of each physical core of the first device, `whole` those of all of them.
+  void write_tables(const KernelProgram& program, std::span<const RunMetrics> parts, const RunMetrics& whole);
 
  private:
+  CoreModel core_;
   // String ids of an operation's texts, made once per program.
   struct OperationStrings {
     StringId name = 0, location = 0, stack = 0, frames = 0, hlo = 0, activation = 0, type = 0, bir_name = 0,
@@ -111,22 +122,27 @@ class SessionEvents {
   void write_counter(const KernelTrace& trace, const SessionItem& item, const DeviceTracks& tracks);
   void write_memory(const KernelTrace& trace, const MemoryRecord& record, const DeviceTracks& tracks);
   void write_error(const KernelTrace& trace, const ErrorRecord& record, const DeviceTracks& tracks);
-  void write_layer(const LayerRecord& record, const DeviceTracks& tracks);
-  void write_tensors(const KernelProgram& program, const RunMetrics& metrics);
-  void write_program_tables(const KernelProgram& program, const RunMetrics& metrics);
+  void write_layer(const LayerRecord& record, std::size_t part, const DeviceTracks& tracks);
+  void write_tensors(const KernelProgram& program, std::span<const RunMetrics> parts);
+  void write_program_tables(const KernelProgram& program, std::span<const RunMetrics> parts);
+  void write_model(const RunMetrics& metrics, std::size_t part);
   void write_vendor_facts(const RunMetrics& metrics);
   void write_frame_tables(const KernelProgram& program);
 
   SessionWriter& writer_;
   SessionTracks tracks_;
   bool vendor_file_ = false;
+  std::uint32_t ranks_ = 1;
+  std::uint32_t parts_ = 1;       // physical cores of a device
+  std::string whole_;             // the first device: "nc0", or "nc0+nc1" of two
+  std::vector<StringId> graphs_;  // "/sg00", by part
   std::vector<DeviceTracks> devices_;
   StringId replica_group_ = 0;  // the simulated devices; with one, the ranks that are drawn beside it too
   std::vector<std::pair<const KernelProgram*, std::vector<OperationStrings>>> strings_;
   std::vector<StringId> layers_;  // by pass % kModelLayers and layer
   std::array<QueueStrings, kQueueCount> queues_ = {};
   std::vector<SemaphoreStrings> semaphores_;  // by number
-  StringId copy_, subgraph_, flow_;
+  StringId copy_, flow_;
 };
 
 }  // namespace accelscope::capture::sim

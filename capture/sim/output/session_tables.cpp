@@ -8,12 +8,23 @@
 #include "capture/sim/kernel/demo_source.h"
 #include "capture/sim/kernel/run_metrics.h"
 #include "capture/sim/output/session_events.h"
+#include "core/base/text.h"
 #include "core/export/neuron/neuron_json.h"
 
 namespace accelscope::capture::sim {
 namespace {
 
 using sources::neuron::NeuronTable;
+
+[[nodiscard]] std::string core_name(std::size_t core) { return fmt::format("nc{}", core); }
+[[nodiscard]] std::string graph_name(std::size_t part) { return fmt::format("sg{:02}", part); }
+
+// The group of the figures that a summary has such a count in.
+[[nodiscard]] std::string group_of_count(std::string_view name) {
+  constexpr std::string_view kInstructions = "_instruction_count";
+  if (name.ends_with(kInstructions)) return std::string(name.substr(0, name.size() - kInstructions.size()));
+  return name == "dma_queue_count" ? "data_movement" : "overall_stats";
+}
 
 // A row of a table, its fields by their names.
 class TableRow {
@@ -63,15 +74,20 @@ class IdTable {
 
 }  // namespace
 
-void SessionEvents::write_tables(const KernelProgram& program, const RunMetrics& metrics) {
-  if (!devices_.empty()) write_layer(metrics.whole_graph(), devices_.front());
-  for (Metric& metric : metrics.summary()) writer_.add_metric(std::move(metric));
+void SessionEvents::write_tables(const KernelProgram& program, std::span<const RunMetrics> parts,
+                                 const RunMetrics& whole) {
+  for (std::size_t part = 0; part < parts.size(); ++part) write_layer(parts[part].whole_graph(), part, devices_[part]);
+  for (Metric& metric : whole.summary()) {
+    if (parts_ > 1) metric.device = whole_;
+    writer_.add_metric(std::move(metric));
+  }
+  if (parts_ > 1) writer_.set_meta("metadata.num_physical_cores", std::to_string(parts_));
   if (vendor_file_) {
-    write_vendor_facts(metrics);
+    write_vendor_facts(whole);
     write_frame_tables(program);
   }
-  write_tensors(program, metrics);
-  write_program_tables(program, metrics);
+  write_tensors(program, parts);
+  write_program_tables(program, parts);
 }
 
 // What the vendor's tool states of a profile and of its device.
@@ -87,16 +103,16 @@ void SessionEvents::write_vendor_facts(const RunMetrics& metrics) {
                                        last / kSecond / 60 % 60, last / kSecond % 60, last % kSecond)},
       {"metadata.ntff_version", "5"},
       {"metadata.data_version", "8"},
-      {"metadata.hbm_ddr_bandwidth", whole(kHbmBytesPerSecond)},
-      {"metadata.dma_ddr_bandwidth", whole(kDmaBytesPerSecond)},
-      {"metadata.pe_clock_freq", fmt::format("{}", kPeClockGhz)},
-      {"metadata.pe_clock_others", fmt::format("{}", kCoreClockGhz)},
+      {"metadata.hbm_ddr_bandwidth", whole(core_.hbm_bytes_per_second * parts_)},
+      {"metadata.dma_ddr_bandwidth", whole(core_.dma_bytes_per_second)},
+      {"metadata.pe_clock_freq", fmt::format("{}", core_.pe_clock_ghz)},
+      {"metadata.pe_clock_others", fmt::format("{}", core_.core_clock_ghz)},
       {"metadata.pe_num_rows", fmt::format("{}", kPeRows)},
       {"metadata.pe_num_cols", fmt::format("{}", kPeColumns)},
       {"metadata.ticks_per_nanosec", "1000"},
-      {"metadata.num_physical_cores", "1"},
-      {"metadata.num_subgraphs", "1"},
-      {"metadata.vnc_enabled", "false"},
+      {"metadata.num_physical_cores", fmt::format("{}", parts_)},
+      {"metadata.num_subgraphs", fmt::format("{}", parts_)},
+      {"metadata.vnc_enabled", parts_ > 1 ? "true" : "false"},
       {"metadata.is_ext", "true"},
       {"metadata.is_simulation", "true"},
       {"metadata.total_point_count", fmt::format("{}", metrics.trace_count())},
@@ -108,7 +124,7 @@ void SessionEvents::write_vendor_facts(const RunMetrics& metrics) {
       {"profile_info.cc_only", "false"},
   };
   for (const auto& [key, value] : facts) writer_.set_meta(key, value);
-  writer_.add_metric({.name = "instance_type", .group = "system", .text = "simulated"});
+  writer_.add_metric({.name = "instance_type", .group = "system", .text = instance_type(core_)});
   writer_.add_metric({.name = "profiler_version", .group = "summary", .text = "simulated"});
   for (const char* index : {"nd_idx", "nc_idx"}) writer_.add_metric({.name = index, .group = "summary"});
   std::map<std::string, std::size_t> groups;  // in the order in which the figures name them
@@ -116,12 +132,10 @@ void SessionEvents::write_vendor_facts(const RunMetrics& metrics) {
   for (const Metric& metric : metrics.summary()) {
     const auto [group, is_new] = groups.try_emplace(metric.group, groups.size());
     if (is_new) writer_.set_meta("summary_group_order." + metric.group, fmt::format("{}", group->second));
-    std::string words = metric.name;
-    std::replace(words.begin(), words.end(), '_', ' ');
-    terminology +=
-        fmt::format("{}\"{}\":\"The {} of the simulated run.\"", terminology.empty() ? "{" : ",", metric.name, words);
+    terminology += fmt::format("{}\"{}\":\"The {} of the simulated run.\"", terminology.empty() ? "{" : ",",
+                               metric.name, with_blanks(metric.name));
   }
-  writer_.set_meta(std::string(neuron::kRetainedRowPrefix) + "terminology", terminology + "}");
+  writer_.set_meta(std::string(exporting::neuron::kRetainedRowPrefix) + "terminology", terminology + "}");
 }
 
 // The vendor keeps the frames of stacks as ids of ids. Every pair of line and caller is a frame, and so is the caller.
@@ -152,68 +166,89 @@ void SessionEvents::write_frame_tables(const KernelProgram& program) {
   }
 }
 
-void SessionEvents::write_tensors(const KernelProgram& program, const RunMetrics& metrics) {
-  const TrackNumber track = tracks_.define_table(NeuronTable::neff_node, "Tensors");
-  for (const Tensor& tensor : program.tensors) {
-    TableRow row(writer_, track, NeuronTable::neff_node, tensor.name);
-    row.set("type", tensor.type).set("format", "NC").set("shape", tensor.shape).set("size", tensor.bytes);
-    row.set("sg_name", "sg00");
-    const auto loads = metrics.loads().find(std::string(tensor.name));
-    if (loads == metrics.loads().end()) continue;
-    const auto& [count, bytes] = loads->second;
-    row.set("load_to_sbuf_dma_count", count).set("load_to_sbuf_avg_size_bytes", bytes / count);
-    row.set("load_to_sbuf_total_size_bytes", bytes);
-    row.set("load_to_sbuf_repeat_factor", static_cast<double>(bytes) / static_cast<double>(tensor.bytes));
+// Each physical core runs the program on tensors of its own.
+void SessionEvents::write_tensors(const KernelProgram& program, std::span<const RunMetrics> parts) {
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    const TrackNumber track = tracks_.define_table(NeuronTable::neff_node, "Tensors", core_name(part));
+    for (const Tensor& tensor : program.tensors) {
+      TableRow row(writer_, track, NeuronTable::neff_node, tensor.name);
+      row.set("type", tensor.type).set("format", "NC").set("shape", tensor.shape).set("size", tensor.bytes);
+      row.set("sg_name", graph_name(part));
+      const auto loads = parts[part].loads().find(std::string(tensor.name));
+      if (loads == parts[part].loads().end()) continue;
+      const auto& [count, bytes] = loads->second;
+      row.set("load_to_sbuf_dma_count", count).set("load_to_sbuf_avg_size_bytes", bytes / count);
+      row.set("load_to_sbuf_total_size_bytes", bytes);
+      row.set("load_to_sbuf_repeat_factor", static_cast<double>(bytes) / static_cast<double>(tensor.bytes));
+    }
   }
 }
 
-void SessionEvents::write_program_tables(const KernelProgram& program, const RunMetrics& metrics) {
-  const TrackNumber queues = tracks_.define_table(NeuronTable::dma_queues_info, "DMA queues");
+void SessionEvents::write_program_tables(const KernelProgram& program, std::span<const RunMetrics> parts) {
   constexpr std::int64_t kZero = 0;
-  for (std::size_t index = 0; index < kQueueCount; ++index) {
-    const QueueText& queue = queue_text(static_cast<Queue>(index));
-    for (std::int64_t engine = 0; engine < kDmaEngines; ++engine) {
-      TableRow row(writer_, queues, NeuronTable::dma_queues_info, queue.name);
-      row.set("q_type", queue.made_for).set("q_idx", std::int64_t{queue.ring}).set("q_eng_idx", engine);
-      row.set("q_axi_port", kZero).set("q_dram_channel", kZero).set("q_event_id", std::int64_t{-1});
-      row.set("subgraph", "sg00");
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    const TrackNumber queues = tracks_.define_table(NeuronTable::dma_queues_info, "DMA queues", core_name(part));
+    for (std::size_t index = 0; index < kQueueCount; ++index) {
+      const QueueText& queue = queue_text(static_cast<Queue>(index));
+      for (std::int64_t engine = 0; engine < kDmaEngines; ++engine) {
+        TableRow row(writer_, queues, NeuronTable::dma_queues_info, queue.name);
+        row.set("q_type", queue.made_for).set("q_idx", std::int64_t{queue.ring}).set("q_eng_idx", engine);
+        row.set("q_axi_port", kZero).set("q_dram_channel", kZero).set("q_event_id", std::int64_t{-1});
+        row.set("subgraph", graph_name(part));
+      }
     }
   }
-  const TrackNumber memory = tracks_.define_table(NeuronTable::nc_mem_usage, "Device memory");
-  for (const MemoryUse& use : device_memory_use(program)) {
-    TableRow row(writer_, memory, NeuronTable::nc_mem_usage, use.name);
-    row.set("amount_bytes", use.bytes).set("nd", kZero).set("nc", kZero);
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    const TrackNumber memory = tracks_.define_table(NeuronTable::nc_mem_usage, "Device memory", core_name(part));
+    for (const MemoryUse& use : device_memory_use(program)) {
+      TableRow row(writer_, memory, NeuronTable::nc_mem_usage, use.name);
+      row.set("amount_bytes", use.bytes).set("nd", kZero).set("nc", static_cast<std::int64_t>(part));
+    }
   }
   {
-    TableRow row(writer_, tracks_.define_table(NeuronTable::neff_header, "Program"), NeuronTable::neff_header,
+    TableRow row(writer_, tracks_.define_table(NeuronTable::neff_header, "Program", whole_), NeuronTable::neff_header,
                  kNetworkName);
-    constexpr std::pair<std::string_view, std::int64_t> kNumbers[] = {{"major_version", 2},
-                                                                      {"minor_version", 0},
-                                                                      {"header_size", 1024},
-                                                                      {"number_of_logical_neuroncores", 1},
-                                                                      {"number_of_neuroncores_per_lnc", 1}};
-    for (const auto& [column, value] : kNumbers) row.set(column, value);
-    row.set("enabled_features", "dge");
+    const std::pair<std::string_view, std::int64_t> numbers[] = {{"major_version", 2},
+                                                                 {"minor_version", 0},
+                                                                 {"header_size", 1024},
+                                                                 {"number_of_logical_neuroncores", 1},
+                                                                 {"number_of_neuroncores_per_lnc", parts_}};
+    for (const auto& [column, value] : numbers) row.set(column, value);
+    row.set("enabled_features", parts_ > 1 ? "virtual-core, dge" : "dge");
     if (vendor_file_) {
       row.set("uuid", "00000000000000000000000000000001").set("hash", "00000000000000000000000000000002");
       row.set("package_version", std::int64_t{2}).set("data_size", std::int64_t{30720});
     }
   }
-  {
-    TableRow row(writer_, tracks_.define_table(NeuronTable::model_info, "Model"), NeuronTable::model_info, "sg00");
-    row.set("event_count", metrics.event_count()).set("trace_count", metrics.trace_count());
-    row.set("dma_queue_count", static_cast<std::int64_t>(kQueueCount) * kDmaEngines);
-    row.set("neuroncore_cycle_count", metrics.cycle_count());
-    for (std::size_t index = 0; index < kEngineCount; ++index) {
-      const auto engine = static_cast<Engine>(index);
-      row.set(std::string(engine_key(engine)) + "_engine_instruction_count", metrics.instructions(engine));
-    }
-    row.set("nd_idx", kZero).set("nc_idx", kZero);
-  }
-  const TrackNumber warnings = tracks_.define_table(NeuronTable::warnings, "Warnings");
+  for (std::size_t part = 0; part < parts.size(); ++part) write_model(parts[part], part);
+  const TrackNumber warnings = tracks_.define_table(NeuronTable::warnings, "Warnings", whole_);
   Row row = writer_.begin_event(warnings, 0, 0, writer_.intern("Missing Data"));
   row.text(sources::neuron::neuron_column(NeuronTable::warnings, "message"),
            "This profile was simulated: it has no compiler metrics.");
+}
+
+// Of one of several cores the counts are figures of the session as well, as in profiles of several.
+void SessionEvents::write_model(const RunMetrics& metrics, std::size_t part) {
+  std::vector<std::pair<std::string, std::int64_t>> counts = {{"event_count", metrics.event_count()},
+                                                              {"trace_count", metrics.trace_count()},
+                                                              {"dma_queue_count", metrics.dma_queue_count()},
+                                                              {"neuroncore_cycle_count", metrics.cycle_count()}};
+  for (std::size_t index = 0; index < kEngineCount; ++index) {
+    const auto engine = static_cast<Engine>(index);
+    counts.emplace_back(std::string(engine_key(engine)) + "_engine_instruction_count", metrics.instructions(engine));
+  }
+  const TrackNumber track = tracks_.define_table(NeuronTable::model_info, "Model", core_name(part));
+  TableRow row(writer_, track, NeuronTable::model_info, graph_name(part));
+  for (const auto& [name, count] : counts) {
+    row.set(name, count);
+    if (parts_ == 1) continue;
+    writer_.add_metric({.name = name,
+                        .group = group_of_count(name),
+                        .value = static_cast<double>(count),
+                        .unit = name == "neuroncore_cycle_count" ? "cycles" : "",
+                        .device = core_name(part)});
+  }
+  row.set("nd_idx", std::int64_t{0}).set("nc_idx", static_cast<std::int64_t>(part));
 }
 
 }  // namespace accelscope::capture::sim

@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <future>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "capture/sim/kernel/run_metrics.h"
@@ -87,10 +89,27 @@ class Pacer {
   std::uint64_t flushed_events_ = 0;
 };
 
+Result<void> check_logical_core(const SimulationOptions& options) {
+  const auto sizes = analysis::neuron::logical_core_sizes(options.shape.core.chip);
+  const std::uint32_t cores = options.cores_per_device;
+  if (std::ranges::find(sizes, static_cast<int>(cores)) == sizes.end()) {
+    return Error{fmt::format("--lnc: {} has no logical cores of {} physical ones; write {}",
+                             analysis::neuron::chip_name(options.shape.core.chip), cores, fmt::join(sizes, " or "))};
+  }
+  if (options.devices * cores > kMostDevices) {
+    return Error{fmt::format("--lnc: {} devices of {} cores are {} physical cores; {} are simulated at most",
+                             options.devices, cores, options.devices * cores, kMostDevices)};
+  }
+  if (options.detail == Detail::ranks && cores > 1)
+    return Error{"--lnc: a rank has one core here; leave one of them out"};
+  return {};
+}
+
 Result<void> simulate(const SimulationOptions& options, EventSink& sink) {
-  if (options.devices < 1 || options.devices > 64) {
+  if (options.devices < 1 || options.devices > kMostDevices) {
     return Error{"simulate: " + std::to_string(options.devices) + " devices; choose 1 to 64"};
   }
+  TRY(check_logical_core(options));
   if (!(options.rate_events_per_second > 0)) return Error{"simulate: the rate must be above zero, or max"};
   if (options.detail == Detail::ranks) return run_ranks(options, sink);
   return options.detail == Detail::slim ? run_slim(options, sink) : run_session(options, sink);
@@ -314,7 +333,10 @@ class SessionRun {
         sink_(sink),
         writer_(sink),
         events_(writer_, run_.options()),
-        pacer_(options.rate_events_per_second, options.seconds) {}
+        pacer_(options.rate_events_per_second, options.seconds),
+        whole_(run_.options().shape.core, options.cores_per_device) {
+    if (options.cores_per_device > 1) parts_.resize(options.cores_per_device, RunMetrics(run_.options().shape.core));
+  }
 
   // While one pass is written, the next is made on another thread, if one is to be had.
   Result<void> run() {
@@ -324,16 +346,23 @@ class SessionRun {
     while (!writer_.cancelled() && !pacer_.out_of_time() && made.get()) {
       run_.swap_traces(traces_);
       made = make_pass();
-      metrics_.add(traces_.front());
+      add_metrics();
       emit_pass();
     }
     if (made.valid()) made.wait();
-    events_.write_tables(run_.program(), metrics_);
+    events_.write_tables(run_.program(), parts_.empty() ? std::span(&whole_, 1) : std::span(std::as_const(parts_)),
+                         whole_);
     return writer_.finish();
   }
 
  private:
-  // Each device's records, merged by time.
+  // Figures are those of the first device.
+  void add_metrics() {
+    for (std::size_t part = 0; part < parts_.size(); ++part) parts_[part].add(std::span(&traces_[part], 1));
+    whole_.add(std::span(traces_).first(std::max<std::size_t>(parts_.size(), 1)));
+  }
+
+  // Each core's records, merged by time.
   void emit_pass() {
     items_.clear();
     for (const KernelTrace& trace : traces_) events_.list(trace, items_);
@@ -354,7 +383,8 @@ class SessionRun {
   SessionWriter writer_;
   SessionEvents events_;
   Pacer pacer_;
-  RunMetrics metrics_;
+  RunMetrics whole_;
+  std::vector<RunMetrics> parts_;    // by physical core, where there are several
   std::vector<KernelTrace> traces_;  // of the pass that is written
   std::vector<SessionItem> items_;
   std::vector<SessionItem> spare_;
@@ -439,7 +469,7 @@ class SlimRun {
   Result<void> run() {
     const Result<void> defined = define_all();
     if (!defined.ok()) return defined;
-    for (std::uint32_t device = 0; device < options_.devices; ++device) {
+    for (std::uint32_t device = 0; device < core_count(); ++device) {
       cores_.emplace_back(program_, options_.seed * 64 + device);
       visitors_.emplace_back(program_, *lanes_[device], sink_);
     }
@@ -455,6 +485,7 @@ class SlimRun {
   void run_segment(std::uint32_t from, std::uint32_t until);
   void meet(std::uint32_t index);
 
+  [[nodiscard]] std::uint32_t core_count() const noexcept { return options_.devices * options_.cores_per_device; }
   [[nodiscard]] bool reached() const noexcept { return options_.events != 0 && events_ >= options_.events; }
   [[nodiscard]] bool stopped() const { return !status().ok() || sink_.cancelled(); }
   [[nodiscard]] bool finished(std::uint64_t kernel) const {
@@ -522,7 +553,7 @@ Result<void> SlimRun::define_all() {
   for (const Definition& definition : definitions) {
     if (Result<void> defined = sink_.define(definition); !defined.ok()) return defined;
   }
-  for (std::uint32_t device = 0; device < options_.devices; ++device) {
+  for (std::uint32_t device = 0; device < core_count(); ++device) {
     if (Result<void> defined = define_device(device, schema); !defined.ok()) return defined;
   }
   return {};
@@ -566,7 +597,7 @@ void SlimRun::run_segment(std::uint32_t from, std::uint32_t until) {
 }
 
 void SlimRun::meet(std::uint32_t index) {
-  run_collective(cores_, program_, index, collective_times_);
+  run_collective(cores_, program_, index, options_.devices == 1, collective_times_);
   for (std::size_t device = 0; device < cores_.size(); ++device) {
     visitors_[device].collective(program_.operations[index], collective_times_[device]);
   }

@@ -21,6 +21,9 @@ namespace accelscope::capture::sim {
 // Returns early, without error, once the sink is cancelled. Fails on options out of range and when the sink fails.
 [[nodiscard]] Result<void> simulate(const SimulationOptions& options, EventSink& sink);
 
+// Whether the chip has logical cores of so many physical ones, and few enough; the error names those that it has.
+[[nodiscard]] Result<void> check_logical_core(const SimulationOptions& options);
+
 // The options for a run that is to become such a file: of one core, in full detail, and independent of the clock on the
 // wall, hence with a limit by kernels or events (two kernels if there is none).
 [[nodiscard]] Result<SimulationOptions> vendor_file_options(SimulationOptions options);

@@ -12,15 +12,19 @@ ImportBytes import_chrome_json;
 [[nodiscard]] std::optional<std::uint32_t> rank_in_chrome_json(std::string_view head);  // of "distributedInfo"
 }  // namespace chrome
 
-namespace neuron {  // what neuron-profile shows as JSON or Parquet, and raw traces through the vendor's tool
-Probe probe_neuron_json, probe_neuron_parquet, probe_ntff;
-ImportBytes import_neuron_json;
-ImportPath import_neuron_parquet, import_ntff;
+namespace neuron {  // what neuron-profile shows, raw traces through its tool, programs by themselves
+std::string run_of_neuron_csv(const FileHead& head);  // the tables of a folder are one profile
+Probe probe_neuron_json, probe_neuron_parquet, probe_neuron_csv, probe_neuron_summary, probe_ntff, probe_neff;
+ImportBytes import_neuron_json, import_neuron_summary, import_neff;
+ImportPath import_neuron_parquet, import_neuron_csv;
+ConvertRaw convert_ntff;
 }  // namespace neuron
 
 namespace nsys {  // exports of Nsight Systems, and its reports through the vendor's tool
-Probe probe_nsys, probe_nsys_report;
-ImportPath import_nsys, import_nsys_report;
+DatabaseProbe probe_nsys;
+Probe probe_nsys_report;
+ImportPath import_nsys;
+ConvertRaw convert_nsys_report;
 }  // namespace nsys
 
 namespace perfetto {  // Perfetto's own traces (protobuf)
@@ -34,11 +38,13 @@ ImportBytes import_hatchet;
 }  // namespace proton
 
 namespace rocm {  // what ROCm's profilers write
-Probe probe_rocpd, probe_rpd, probe_rocprof_compute, probe_rocprof_database;
+DatabaseProbe probe_rocpd, probe_rpd, probe_rocprof_compute, probe_rocprof_database;
 Probe probe_rocprofv3_json, probe_rocprofv3_csv, probe_rocprof_csv;
 ImportPath import_rocpd, import_rpd, import_rocprof_compute, import_rocprof_database;
 ImportPath import_rocprofv3_json, import_rocprofv3_csv, import_rocprof_csv;
-FilesInCommon run_of_rocpd, run_of_rocprofv3_json, run_of_rocprofv3_csv;
+[[nodiscard]] std::string run_of_rocpd(const FileHead& head);
+[[nodiscard]] std::string run_of_rocprofv3_json(const FileHead& head);
+[[nodiscard]] std::string run_of_rocprofv3_csv(const FileHead& head);
 // "node1/908" of "node1/908_results.db", "node1/908_results.json" and "node1/908_kernel_trace.csv"; and of rocprof, the
 // profiler before rocprofv3, "out/results" of "out/results.csv".
 FilesInCommon output_of_rocprofv3, output_of_rocprof;
@@ -88,7 +94,7 @@ FilesInCommon folder_of_report;
 }  // namespace tt_ops
 
 namespace ttnn {  // memory reports of TTNN
-Probe probe_memory_report;
+DatabaseProbe probe_memory_report;
 ImportPath import_memory_report;
 }  // namespace ttnn
 

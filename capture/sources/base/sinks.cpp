@@ -128,6 +128,34 @@ namespace {
 
 constexpr std::string_view kBeginFact = "begin_unix_ns";
 constexpr std::string_view kSharedClock = "shared_clock.";
+constexpr std::string_view kExecutions = "executions_of.";
+constexpr std::string_view kOwnSpan = "own_span_of.";
+
+// The next number of a text of numbers with other characters between; nothing at its end.
+[[nodiscard]] std::optional<std::int64_t> next_number(std::string_view& text) {
+  const std::size_t first = text.find_first_of("-0123456789");
+  if (first == std::string_view::npos) return std::nullopt;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data() + first, text.data() + text.size(), value);
+  text.remove_prefix(static_cast<std::size_t>(std::max(end, text.data() + first + 1) - text.data()));
+  return error == std::errc() ? std::optional(value) : std::nullopt;
+}
+
+[[nodiscard]] ListedExecutions read_executions(std::string_view profile, std::string_view text) {
+  ListedExecutions listed;
+  const std::size_t dot = profile.rfind('.');
+  listed.profile = profile.substr(0, dot);
+  std::string_view model = profile.substr(dot + 1);
+  listed.model = next_number(model).value_or(-1);
+  while (!text.empty()) {
+    std::string_view one = text.substr(0, text.find(';'));
+    text.remove_prefix(std::min(text.size(), one.size() + 1));
+    const auto begin = next_number(one);
+    const auto duration = next_number(one);
+    if (begin && duration) listed.executions.push_back({*begin, *duration, next_number(one)});
+  }
+  return listed;
+}
 // Counts of rows by table: these add up.
 [[nodiscard]] bool is_row_count(std::string_view fact) noexcept {
   return fact.starts_with("source.rows.") || fact.starts_with("source.read.");
@@ -143,6 +171,25 @@ constexpr std::string_view kSharedClock = "shared_clock.";
 }  // namespace
 
 std::string shared_clock_fact(std::string_view clock) { return fmt::format("{}{}", kSharedClock, clock); }
+
+std::string executions_fact(std::string_view profile, std::int64_t model) {
+  return fmt::format("{}{}.{}", kExecutions, profile, model);
+}
+
+std::string executions_text(std::span<const ProfileExecution> executions) {
+  std::string text;
+  for (const ProfileExecution& each : executions) {
+    text += fmt::format("{} {}", each.begin_unix_ns, each.duration_ns);
+    if (each.device_behind_ns) text += fmt::format(" {}", *each.device_behind_ns);
+    text += ';';
+  }
+  return text;
+}
+
+std::string own_span_fact(std::string_view profile) { return fmt::format("{}{}", kOwnSpan, profile); }
+std::string own_span_text(std::int64_t first_ns, std::int64_t last_ns, std::int64_t zero_ns) {
+  return fmt::format("{} {} {}", first_ns, last_ns, zero_ns);
+}
 
 MetaEntry SharedFacts::place(const MetaEntry& entry, const std::string& label) {
   const auto [known, is_new] = first_values_.emplace(entry.key, entry.value);
@@ -190,6 +237,18 @@ Result<void> LabelledSink::define_fact(const MetaEntry& entry) {
     shared_clocks_[entry.key.substr(kSharedClock.size())] = entry.value == kPlacedClock;
     return {};
   }
+  if (entry.key.starts_with(kExecutions)) {
+    executions_.push_back(read_executions(std::string_view(entry.key).substr(kExecutions.size()), entry.value));
+    return {};
+  }
+  if (entry.key.starts_with(kOwnSpan)) {
+    std::string_view times = entry.value;
+    const auto first = next_number(times);
+    const auto last = next_number(times);
+    const auto zero = next_number(times);
+    if (first && last && zero) own_span_ = OwnSpan{entry.key.substr(kOwnSpan.size()), *first, *last, *zero};
+    return {};
+  }
   if (entry.key == kBeginFact) {
     if (const auto begin = labelled_sink_whole_number(entry.value); begin && *begin <= INT64_MAX) {
       begin_unix_ns_ = static_cast<std::int64_t>(*begin);
@@ -202,6 +261,10 @@ Result<void> LabelledSink::define_fact(const MetaEntry& entry) {
 
 std::optional<std::int64_t> LabelledSink::begin_unix_ns() const noexcept {
   return has_unclocked_times_ ? std::nullopt : begin_unix_ns_;
+}
+
+Result<void> LabelledSink::begin_at(std::int64_t unix_ns) {
+  return define_fact({std::string(kBeginFact), std::to_string(unix_ns)});
 }
 
 Result<void> LabelledSink::delay(std::int64_t ns) {

@@ -9,11 +9,13 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "capture/sources/base/line_blocks.h"
 #include "core/chunk/event_sink.h"
@@ -112,6 +114,35 @@ class SharedFacts {
 inline constexpr const char* kPlacedClock = "placed";  // it lies where it should among the source's others
 inline constexpr const char* kOwnClock = "own";        // it begins with the session, for want of anything better
 
+// An execution of a device, as a source has it that saw it from the host.
+struct ProfileExecution {
+  std::int64_t begin_unix_ns = 0;
+  std::int64_t duration_ns = 0;
+  std::optional<std::int64_t> device_behind_ns;  // of 1970, the device's own clock
+  auto operator<=>(const ProfileExecution&) const = default;
+};
+
+// A fact by which a source says when the core of another profile of the run executed, and of that model (-1: not
+// known); and one by which such a profile, which does not know when it began, says what it is called, and its own first
+// and last time. Both are between sources, and not kept.
+[[nodiscard]] std::string executions_fact(std::string_view profile, std::int64_t model);
+[[nodiscard]] std::string executions_text(std::span<const ProfileExecution> executions);
+[[nodiscard]] std::string own_span_fact(std::string_view profile);
+// `zero_ns`: which of its own times the source begins the session with.
+[[nodiscard]] std::string own_span_text(std::int64_t first_ns, std::int64_t last_ns, std::int64_t zero_ns);
+
+struct ListedExecutions {
+  std::string profile;
+  std::int64_t model = -1;
+  std::vector<ProfileExecution> executions;
+};
+struct OwnSpan {
+  std::string profile;
+  std::int64_t first_ns = 0;
+  std::int64_t last_ns = 0;
+  std::int64_t zero_ns = 0;
+};
+
 // A label of "" changes no names. Facts go under a label of their own where the source has none but is not alone.
 class LabelledSink final : public ForwardingSink {
  public:
@@ -127,6 +158,11 @@ class LabelledSink final : public ForwardingSink {
   [[nodiscard]] std::optional<std::int64_t> begin_unix_ns() const noexcept;
   // Moves everything that the source has written to a later time of the session.
   Result<void> delay(std::int64_t ns);
+  // Says in place of the source when its time 0 was.
+  Result<void> begin_at(std::int64_t unix_ns);
+  [[nodiscard]] const std::string& label() const noexcept { return label_; }
+  [[nodiscard]] const std::vector<ListedExecutions>& executions() const noexcept { return executions_; }
+  [[nodiscard]] const std::optional<OwnSpan>& own_span() const noexcept { return own_span_; }
   // Lays clocks of this source that another one has placed where that one has them. True: there was one.
   [[nodiscard]] Result<bool> share_clocks(const LabelledSink& placed);
 
@@ -141,6 +177,8 @@ class LabelledSink final : public ForwardingSink {
   std::map<ClockNumber, Clock> clocks_;
   std::map<std::string, bool, std::less<>> shared_clocks_;  // by name: whether it is placed
   std::set<SchemaNumber> timed_schemas_;
+  std::vector<ListedExecutions> executions_;
+  std::optional<OwnSpan> own_span_;
   std::optional<std::int64_t> begin_unix_ns_;
   bool has_unclocked_times_ = false;  // ns of session time, which no clock can move
 };

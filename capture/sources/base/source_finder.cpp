@@ -18,25 +18,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxFilesVisited = 500'000;
-constexpr std::uintmax_t kMaxSourceBytes = 8U << 20;
+struct Candidate {
+  fs::path path;
+  const std::string* content = nullptr;  // null: in the file
+};
+using FilesByName = std::map<std::string, std::vector<Candidate>>;
 
-using FilesByName = std::map<std::string, std::vector<fs::path>>;
-
-// The files under the folders whose last part is wanted.
-[[nodiscard]] FilesByName index_files(const std::set<std::string>& names, const std::vector<std::string>& roots) {
+// The files whose last part is wanted.
+[[nodiscard]] FilesByName index_files(const std::set<std::string>& names, const std::vector<std::string>& roots,
+                                      const std::vector<SourceFile>& others) {
   FilesByName files;
   for (const std::string& name : names) files[fs::path(name).filename().string()];
   std::size_t visited = 0;
   for (const std::string& root : roots) {
     std::error_code failure;
     fs::recursive_directory_iterator entry(root, fs::directory_options::skip_permission_denied, failure);
-    for (; !failure && entry != fs::recursive_directory_iterator() && ++visited < kMaxFilesVisited;
+    for (; !failure && entry != fs::recursive_directory_iterator() && ++visited < kMostSourceFiles;
          entry.increment(failure)) {
       const auto found = files.find(entry->path().filename().string());
       std::error_code ignored;  // an entry that cannot be looked at is not a source file
-      if (found != files.end() && entry->is_regular_file(ignored)) found->second.push_back(entry->path());
+      if (found != files.end() && entry->is_regular_file(ignored)) found->second.push_back({entry->path()});
     }
+  }
+  for (const SourceFile& other : others) {
+    const auto found = files.find(fs::path(other.path).filename().string());
+    if (found != files.end()) found->second.push_back({other.path, &other.content});
   }
   return files;
 }
@@ -48,27 +54,29 @@ using FilesByName = std::map<std::string, std::vector<fs::path>>;
   return static_cast<std::size_t>(mismatch.first - a_parts.rbegin());
 }
 
-[[nodiscard]] std::optional<std::string> read_file(const fs::path& path) {
+[[nodiscard]] std::optional<std::string> content_of(const Candidate& source) {
+  if (source.content != nullptr) return *source.content;
   std::error_code failure;
-  if (fs::file_size(path, failure) > kMaxSourceBytes || failure) return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
+  if (fs::file_size(source.path, failure) > kMostSourceBytes || failure) return std::nullopt;
+  std::ifstream file(source.path, std::ios::binary);
   if (!file) return std::nullopt;
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 }  // namespace
 
-FoundSources find_source_files(const std::set<std::string>& names, const std::vector<std::string>& roots) {
+FoundSources find_source_files(const std::set<std::string>& names, const std::vector<std::string>& roots,
+                               const std::vector<SourceFile>& others) {
   FoundSources search;
-  const FilesByName files = roots.empty() || names.empty() ? FilesByName{} : index_files(names, roots);
+  const bool has_files = !names.empty() && !(roots.empty() && others.empty());
+  const FilesByName files = has_files ? index_files(names, roots, others) : FilesByName{};
   for (const std::string& name : names) {
     const auto found = files.find(fs::path(name).filename().string());
     std::optional<std::string> content;
     if (found != files.end() && !found->second.empty()) {
-      const auto& paths = found->second;
-      content = read_file(*std::max_element(paths.begin(), paths.end(), [&](const fs::path& a, const fs::path& b) {
-        return common_ending(a, name) < common_ending(b, name);
-      }));
+      const auto& candidates = found->second;
+      content = content_of(*std::ranges::max_element(
+          candidates, {}, [&](const Candidate& each) { return common_ending(each.path, name); }));
     }
     if (content) {
       search.files.push_back({name, std::move(*content)});
@@ -80,8 +88,9 @@ FoundSources find_source_files(const std::set<std::string>& names, const std::ve
 }
 
 void add_source_files(const std::set<std::string>& names, const std::vector<std::string>& roots,
-                      std::string_view who_names, SessionWriter& writer, std::string_view hint) {
-  FoundSources found = find_source_files(names, roots);
+                      std::string_view who_names, SessionWriter& writer, std::string_view hint,
+                      const std::vector<SourceFile>& others) {
+  FoundSources found = find_source_files(names, roots, others);
   for (SourceFile& file : found.files) writer.add_source_file(std::move(file.path), std::move(file.content));
   if (found.missing.empty()) return;
   constexpr std::size_t kMostNames = 5;

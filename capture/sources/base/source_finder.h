@@ -21,13 +21,18 @@ struct FoundSources {
   std::vector<std::string> missing;
 };
 
-// Reads every file that is found.
-[[nodiscard]] FoundSources find_source_files(const std::set<std::string>& names, const std::vector<std::string>& roots);
+inline constexpr std::size_t kMostSourceFiles = 500'000;     // looked at
+inline constexpr std::uint64_t kMostSourceBytes = 8U << 20;  // of one
+
+// Reads every file that is found. `others`: files that come with the input, behind those of the folders.
+[[nodiscard]] FoundSources find_source_files(const std::set<std::string>& names, const std::vector<std::string>& roots,
+                                             const std::vector<SourceFile>& others = {});
 
 // Adds every file that is found, and a quality entry about those that are not: source files that `who_names` ("the log
 // names") them; `hint` says what folder that could be: ", such as a checkout of tt-metal,".
 void add_source_files(const std::set<std::string>& names, const std::vector<std::string>& roots,
-                      std::string_view who_names, SessionWriter& writer, std::string_view hint = {});
+                      std::string_view who_names, SessionWriter& writer, std::string_view hint = {},
+                      const std::vector<SourceFile>& others = {});
 
 // "kernel.py" of "kernel.py:33"; empty if there is no line number.
 [[nodiscard]] std::string_view file_of_location(std::string_view location) noexcept;

@@ -100,15 +100,7 @@ const ChromeSchema& ChromeImporter::schema_of(ChromeTable table) {
 
 const ChromeSchema& ChromeImporter::counter_schema() {
   if (counters_.schema == nullptr) {
-    counter_schema_ = std::make_unique<Schema>();
-    counter_schema_->name = "counter";
-    counter_schema_->kind = EventKind::counter;
-    Column value;
-    value.name = "value";
-    value.type = ColumnType::float64;
-    value.role = Role::value;
-    value.required = true;
-    counter_schema_->columns.push_back(std::move(value));
+    counter_schema_ = std::make_unique<Schema>(tracks::make_counter_schema());
     counters_ = {writer_.add_schema(*counter_schema_), counter_schema_.get()};
   }
   return counters_;

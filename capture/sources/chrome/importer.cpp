@@ -205,7 +205,7 @@ void TraceFacts::set(std::string key, std::string_view value) {
 
 void TraceFacts::add(const json::JsonWindow& window) {
   kineto_ = kineto_ || is_among(kKinetoKeys, window.table);
-  own_ = own_ || window.table == kOwnChromeKey;
+  own_ = own_ || window.table == exporting::kOwnChromeKey;
   for (std::size_t i = 0; i < window.rows.size(); ++i) {
     const std::string_view row = window.row(i);
     if (window.table == "deviceProperties") {
@@ -220,7 +220,7 @@ void TraceFacts::add(const json::JsonWindow& window) {
         ++over_limit_;
       }
     } else {
-      if (window.table == kOwnChromeKey) {
+      if (window.table == exporting::kOwnChromeKey) {
         base_ns_ = json::to_int64({.key = {}, .text = text_at(row, "begin_unix_ns"), .kind = json::JsonKind::number});
         continue;
       }
@@ -759,15 +759,11 @@ void ChromeImporter::report_losses() {
                "flows begin or end where no event of their thread lies whose times can be true, so there is no arrow "
                "for them",
                flows_.counts().without_event);
-  report_.note("impossible_times", std::string(tracks::kDoubtfulTimesAreSetAside), events_.doubtful_count());
   report_.note("flow_begun_twice",
                "flows (\"bind_id\") begin at a second event while they are under way; the first one counts",
                flows_.counts().doubled);
   report_.note("flow_without_id", "flow events without an id were skipped", counts_.flows_without_id);
-  report_.note(
-      "too_many_overlaps",
-      "events were left out because more than 1024 of one track, or more than 16,000 of all, lie over each other",
-      events_.without_lane());
+  events_.report_losses(report_);
   report_.note("too_many_tracks",
                "events of threads or counters beyond the first 6,000 share rows called \"further ...\"",
                tracks_.merged());

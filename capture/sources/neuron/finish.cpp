@@ -3,13 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <set>
 
 #include "capture/sources/base/source_finder.h"
+#include "capture/sources/base/tar_reader.h"
 #include "capture/sources/neuron/importer.h"
 #include "capture/sources/tracks/track_events.h"
 #include "core/analysis/selection/summary.h"
 
 namespace accelscope::capture::sources::neuron {
+namespace fs = std::filesystem;
 
 Result<void> NeuronImporter::finish() {
   if (first_ticks_ > last_ticks_) first_ticks_ = last_ticks_ = 0;
@@ -18,16 +22,64 @@ Result<void> NeuronImporter::finish() {
   cores_.settle(facts_.physical_cores(), facts_.core_number());
   derive_trigger_flows();
   derive_memory();
-  facts_.write(writer_, report_, path_, is_parquet_ ? "neuron-parquet" : "neuron-json", cores_);
-  for (const auto& [table, rows] : row_counts_)
-    set_row_counts(writer_, table, rows, rows - std::min(rows, report_.skipped_rows(table)));
+  derive_system_flows();
+  derive_host_transfers();
+  derive_hbm_usage();
+  name_cores();
+  facts_.write(writer_, report_, path_, format_, cores_);
+  for (const auto& [table, rows] : row_counts_) {
+    const auto name = names_counted_.find(table);
+    const std::uint64_t skipped = report_.skipped_rows(name == names_counted_.end() ? table : name->second);
+    set_row_counts(writer_, table, rows, rows - std::min(rows, skipped));
+  }
   if (const Result<void> written = write_tables(); !written) return written;
   frames_.collect_files(source_files_);
-  add_source_files(source_files_, options_.source_roots, "the profile names", writer_);
+  kernel_calls_.collect_files(source_files_);
+  add_source_files(source_files_, options_.source_roots, "the profile names", writer_, {}, read_source_archive());
   report_quality();
   report_bindings();
   report_.write(writer_);
   return writer_.finish();
+}
+
+// The files of the archive beside the tables that the profile may name. They are found by their names and never
+// written, so it does not matter where a member claims to lie.
+std::vector<SourceFile> NeuronImporter::read_source_archive() {
+  constexpr std::uint64_t kMostUnpacked = std::uint64_t{1} << 30;
+  constexpr std::uint64_t kMostRetained = 256U << 20;
+  std::vector<SourceFile> files;
+  std::error_code unknown;
+  if (source_archive_.empty() || !fs::exists(source_archive_, unknown)) return files;
+  if (source_files_.empty()) {
+    report_.note("files_skipped",
+                 fmt::format("{} beside the tables: the profile names no source file", kSourceArchive));
+    return files;
+  }
+  std::set<std::string> wanted;
+  for (const std::string& name : source_files_) wanted.insert(fs::path(name).filename().string());
+  const auto read = [&]() -> Result<void> {
+    TarReader archive(TRY(json::ByteSource::open(source_archive_)), source_archive_, "copy it again");
+    ArchiveMember member;
+    std::uint64_t retained = 0;
+    for (std::size_t looked_at = 0; !writer_.cancelled() && TRY(archive.next(member)); ++looked_at) {
+      const bool is_wanted = member.is_file && wanted.contains(fs::path(member.path).filename().string());
+      if (looked_at >= kMostSourceFiles || archive.unpacked_bytes() + member.size > kMostUnpacked)
+        return Error{fmt::format("{}: holds more than {} files, or {} MiB", source_archive_, kMostSourceFiles,
+                                 kMostUnpacked >> 20U)};
+      if (!is_wanted || member.size > kMostSourceBytes || retained + member.size > kMostRetained) continue;
+      retained += member.size;
+      std::string text = TRY(archive.content());
+      files.push_back({member.path, std::move(text)});
+    }
+    return {};
+  };
+  if (const Result<void> done = read(); !done) {
+    report_.note(QualityKind("files_skipped").as(Severity::warning),
+                 done.message() +
+                     "; source files behind that were not read: unpack it, and name its folder with "
+                     "--source-root");
+  }
+  return files;
 }
 
 void NeuronImporter::settle_bounds() {
@@ -49,14 +101,36 @@ void NeuronImporter::settle_time_unit() {
     writer_.set_meta("begin_unix_ns", fmt::format("{}", first_ticks_));
     return;
   }
+  settle_device_unit();
+  if (first_ticks_ == last_ticks_) return;
+  const std::int64_t first_ns = first_ticks_ / ticks_per_ns_;
+  const auto begun = facts_.first_unix_ns();
+  // Times of the device's own clock, which has run for days, would make the session as long.
+  constexpr std::int64_t kLongestNs = std::int64_t{3600} * 1'000'000'000;
+  const std::int64_t zero_ns = options_.beside_others && first_ns > kLongestNs ? first_ns : 0;
+  if (clock_ == kNone && (begun || options_.beside_others)) {
+    clock_ = writer_.add_clock({.name = "profile", .anchors = {{zero_ns, 0}}});
+  }
+  if (begun) {
+    // The date is that of the first time stamp of the hardware.
+    const std::int64_t stated = facts_.first_hw_timestamp().value_or(first_ns);
+    const std::int64_t at = stated >= 0 && stated <= first_ns ? stated : first_ns;
+    writer_.set_meta("begin_unix_ns", std::to_string(*begun - (at - zero_ns)));
+  } else if (options_.beside_others) {
+    writer_.set_meta(own_span_fact(facts_.profile_name()),
+                     own_span_text(first_ns, last_ticks_ / ticks_per_ns_, zero_ns));
+  }
+}
+
+void NeuronImporter::settle_device_unit() {
   const std::optional<std::int64_t> stated = facts_.last_hw_timestamp();
-  writer_.set_meta(kCutTimesFact, "yes");
+  writer_.set_meta(analysis::kCutTimesFact, "yes");
   if (!stated || *stated <= 0 || last_ticks_ <= 0) return;
   constexpr double kTolerance = 0.02;
   const double ratio = static_cast<double>(last_ticks_) / static_cast<double>(*stated);
   if (std::fabs(ratio / 1000 - 1) < kTolerance) {
     ticks_per_ns_ = 1000;
-    writer_.set_meta(kCutTimesFact, "");
+    writer_.set_meta(analysis::kCutTimesFact, "");
     clock_ = writer_.add_clock({.name = "profile (ps)", .ticks_per_ns = 1000});
     report_.note("time_unit",
                  "the times of the file are picoseconds: its last event ends at a thousand times the last "
@@ -87,6 +161,7 @@ void NeuronImporter::derive_trigger_flows() {
 
 // Device memory: tensors of the program lie there all the time; spilled ones from their save to their last reload.
 void NeuronImporter::derive_memory() {
+  if (first_ticks_ == last_ticks_) static_tensors_.clear();  // of a program without a run
   const std::vector<SpillLifetimes::Block> spills = spills_.blocks();
   if (spills.empty() && static_tensors_.empty()) return;
   ImportTable& memory = table(NeuronTable::memory);
@@ -144,18 +219,7 @@ Result<void> NeuronImporter::write_tables() {
   for (const auto& into : tables_) {
     if (into == nullptr) continue;
     ImportTable::Visitor visitor;
-    if (into == instructions) {
-      visitor = [this, from = into.get(), elements = into->column("elements"),
-                 stack_ids = into->column("stack_frame_ids"),
-                 stacks = into->column("stack_frames")](const SortedEvent& event, Row& row) {
-        if (!frames_.empty() && event.has(stack_ids) && !event.has(stacks)) {
-          row.string(stacks, stack_of(static_cast<StringId>(event.uint64(stack_ids))));
-        }
-        if (!utilization_.empty() && event.has(elements)) {
-          utilization_.at(plan_.core(event.track)).add(event.start, event.duration, event.int64(elements));
-        }
-      };
-    }
+    if (into == instructions) visitor = instruction_visitor(*into);
     if (const Result<void> written = into->write(plan_, writer_, bounds_, ticks_per_ns_, visitor); !written)
       return written;
   }
@@ -174,13 +238,83 @@ Result<void> NeuronImporter::write_tables() {
   return writer_.status();
 }
 
-StringId NeuronImporter::stack_of(StringId frame_ids) {
-  const auto known = stacks_.find(frame_ids);
-  if (known != stacks_.end()) return known->second;
+// What other tables say of an instruction, where its own row does not.
+ImportTable::Visitor NeuronImporter::instruction_visitor(ImportTable& instructions) {
+  struct Columns {
+    std::size_t elements, stack_ids, stacks, other_stacks, kernel_name, core, loop, source, bir_source;
+    std::size_t framework_id, layer, hlo_id, hlo, penguin_id, penguin, bir_id, bir;
+  };
+  const auto at = [&](std::string_view name) { return instructions.column(name); };
+  const Columns columns{at("elements"),
+                        at("stack_frame_ids"),
+                        at("stack_frames"),
+                        at("other_stack_frames"),
+                        at("kernel_instruction_name"),
+                        at("pcore_idx"),
+                        at("loop_variables"),
+                        at("nki_source_location"),
+                        at("bir_debug_info_source_location"),
+                        at("raw_framework_id"),
+                        at("layer"),
+                        at("raw_hlo_id"),
+                        at("hlo_name"),
+                        at("raw_penguin_id"),
+                        at("penguin_name"),
+                        at("raw_bir_id"),
+                        at("bir_instruction_name")};
+  return [this, columns](const SortedEvent& event, Row& row) {
+    const auto fill = [&](std::size_t column, StringId text) {
+      const bool fills = text != 0 && (!event.has(column) || event.uint64(column) == 0);
+      if (fills) row.string(column, text);
+      return fills;
+    };
+    StringId ids = 0, kernel_name = 0;  // of its stacks
+    if (!frames_.empty() && event.has(columns.stack_ids)) {
+      ids = static_cast<StringId>(event.uint64(columns.stack_ids));
+      if (const StringId others = stack_of(ids).others; others != 0) row.string(columns.other_stacks, others);
+    }
+    const std::int64_t core = event.has(columns.core) ? event.int64(columns.core) : KernelCalls::kNoCore;
+    if (!kernel_calls_.empty() && event.has(columns.kernel_name)) {
+      kernel_name = static_cast<StringId>(event.uint64(columns.kernel_name));
+      const KernelCalls::Texts& texts = kernel_calls_.of_instruction(kernel_name, core, writer_);
+      fill(columns.loop, texts.loop_variables);
+      if (fill(columns.source, texts.location) && !event.has(columns.bir_source)) --counts_.without_location;
+    }
+    if (ids != 0 || kernel_name != 0) fill(columns.stacks, whole_stack(ids, kernel_name, core));
+    if (!levels_.empty()) {
+      const auto by_number = [&](CompilerLevels::Level level, std::size_t id, std::size_t name) {
+        if (event.has(id)) fill(name, levels_.name(level, event.int64(id)));
+      };
+      by_number(CompilerLevels::Level::hlo, columns.hlo_id, columns.hlo);
+      by_number(CompilerLevels::Level::penguin, columns.penguin_id, columns.penguin);
+      by_number(CompilerLevels::Level::bir, columns.bir_id, columns.bir);
+      if (event.has(columns.framework_id))
+        fill(columns.layer, levels_.framework_name(static_cast<StringId>(event.uint64(columns.framework_id))));
+    }
+    if (!utilization_.empty() && event.has(columns.elements)) {
+      utilization_.at(plan_.core(event.track)).add(event.start, event.duration, event.int64(columns.elements));
+    }
+  };
+}
+
+const StackFrames::Texts& NeuronImporter::stack_of(StringId frame_ids) {
+  const auto [known, is_new] = stacks_.try_emplace(frame_ids);
   const auto text = stack_texts_.find(frame_ids);
-  const StringId stack = text == stack_texts_.end() ? 0 : writer_.intern(frames_.resolve(text->second));
-  stacks_.emplace(frame_ids, stack);
-  return stack;
+  if (is_new && text != stack_texts_.end()) known->second = frames_.resolve(text->second, writer_);
+  return known->second;
+}
+
+// The calls inside of the kernel, and those of the framework that led to it; 0: neither is known.
+StringId NeuronImporter::whole_stack(StringId frame_ids, StringId kernel_name, std::int64_t core) {
+  const auto [known, is_new] = whole_stacks_.try_emplace({frame_ids, kernel_name, core}, 0);
+  if (!is_new) return known->second;
+  std::string stack;
+  if (kernel_name != 0) stack = kernel_calls_.of_instruction(kernel_name, core, writer_).stack;
+  if (frame_ids != 0) {
+    const std::string& outer = stack_of(frame_ids).stack;
+    stack += (stack.empty() || outer.empty() ? "" : "\n") + outer;
+  }
+  return known->second = stack.empty() ? 0 : writer_.intern(stack);
 }
 
 void NeuronImporter::report_quality() {
@@ -215,6 +349,7 @@ void NeuronImporter::report_quality() {
                  static_cast<std::uint64_t>(std::abs(last.value)));
   }
   report_coverage();
+  report_schema();
   report_.note("duplicate_dma",
                "DMA rows that the file marks as duplicates of others; sums over all rows count them twice",
                counts_.duplicate_moves);
@@ -271,8 +406,8 @@ void NeuronImporter::report_bindings() {
   }
   for (const auto& [json_name, into] : inferred_) {
     report(into->schema().name, into->binding().counts());
-    // Frames are read into stacks, and kept as tables beside.
-    if (StackFrames::is_frame_table(json_name) || find_plain_table(json_name) != nullptr) continue;
+    // Frames are read into stacks, and kept as tables beside; so are rows that lack what makes events of them.
+    if (is_joined_table(json_name) || find_table(known_schema(), json_name) != nullptr) continue;
     report_.note(
         "unknown_table",
         fmt::format("the table \"{}\" is not known to this version; its columns were inferred from its first rows",

@@ -73,8 +73,7 @@ void ProfileFacts::add(std::string_view table, std::span<const json::JsonField> 
     } else if (table == "summary") {
       summary_.push_back({std::string(field.key), "", summary_rows_, std::string(field.text), field.kind});
     } else if (is_summary_key(table)) {
-      summary_.push_back(
-          {std::string(field.key), std::string(table.substr(2)), 0, std::string(field.text), field.kind});
+      summary_.push_back({std::string(field.key), std::string(table), 0, std::string(field.text), field.kind});
     } else if (of_core) {
       facts_.try_emplace(fmt::format("{}.{}", table, field.key), field.text);  // the first core's
     } else if (table != "terminology") {                                       // the product explains in its own words
@@ -104,10 +103,30 @@ std::optional<double> ProfileFacts::number(const std::string& key) const {
   return json::to_double({.key = {}, .text = *text, .kind = json::JsonKind::number});
 }
 
-std::optional<std::int64_t> ProfileFacts::last_hw_timestamp() const {
-  const std::string* text = fact("metadata.last_hw_timestamp");
+std::optional<std::int64_t> ProfileFacts::integer(const std::string& key) const {
+  const std::string* text = fact(key);
   if (text == nullptr) return std::nullopt;
   return json::to_int64({.key = {}, .text = *text, .kind = json::JsonKind::number});
+}
+
+std::optional<std::int64_t> ProfileFacts::first_hw_timestamp() const { return integer("metadata.first_hw_timestamp"); }
+std::optional<std::int64_t> ProfileFacts::last_hw_timestamp() const { return integer("metadata.last_hw_timestamp"); }
+
+std::optional<std::int64_t> ProfileFacts::first_unix_ns() const {
+  const std::string* text = fact("metadata.first_ts");
+  return text == nullptr ? std::nullopt : unix_ns_of_date(*text);
+}
+
+std::string ProfileFacts::profile_name() const {
+  for (const char* key : {"profile_info.profile_name", "metadata.profile_name"}) {
+    if (const std::string* name = fact(key); name != nullptr) return std::filesystem::path(*name).filename().string();
+  }
+  return {};
+}
+
+std::string ProfileFacts::schema_version() const {
+  const std::string* version = fact("metadata.profile_schema_version");
+  return version == nullptr ? std::string{} : *version;
 }
 
 std::optional<double> ProfileFacts::summary_number(std::string_view name) const {
@@ -160,12 +179,12 @@ std::string ProfileFacts::group_of(const std::string& name) const {
 
 // A row of figures is of all cores together unless there are several rows and it names one core.
 std::string ProfileFacts::device_of(const SummaryField& field, const CorePlan& cores) const {
-  if (!field.graph.empty()) return "n_" + field.graph;  // one block of figures per compiled graph
-  for (const SummaryField& other : summary_) {          // as our own export writes it
-    if (other.row == field.row && other.name == "device" && other.graph.empty()) return other.text;
+  if (!field.block.empty()) return field.block;  // one for each compiled graph, and one for the system
+  for (const SummaryField& other : summary_) {   // as our own export writes it
+    if (other.row == field.row && other.name == "device" && other.block.empty()) return other.text;
   }
   for (const SummaryField& other : summary_) {
-    if (summary_rows_ < 2 || other.row != field.row || other.name != "nc_idx" || !other.graph.empty()) continue;
+    if (summary_rows_ < 2 || other.row != field.row || other.name != "nc_idx" || !other.block.empty()) continue;
     const auto index = json::to_int64({.key = {}, .text = other.text, .kind = json::JsonKind::number});
     const auto core = index ? cores.core_numbered(*index) : std::nullopt;
     if (core && cores.count() > 1) return cores.device(*core);
@@ -202,7 +221,7 @@ void ProfileFacts::write_core_metrics(SessionWriter& writer, const CorePlan& cor
 void ProfileFacts::write_metrics(SessionWriter& writer, ImportReport& report, const CorePlan& cores) const {
   std::set<std::string> written;
   for (const SummaryField& field : summary_) {
-    if (field.name == "device" && field.graph.empty()) continue;
+    if (field.name == "device" && field.block.empty()) continue;
     Metric metric;
     metric.name = field.name;
     metric.group = group_of(field.name);
@@ -222,7 +241,7 @@ void ProfileFacts::write_metrics(SessionWriter& writer, ImportReport& report, co
       report.note("vendor_value_implausible",
                   fmt::format("the file states {} for {}; compare with the figure computed from the events", field.text,
                               field.name));
-    } else if (value && metric.unit == "share" && *value > kLargestShare) {
+    } else if (value && metric.unit == Unit::share && *value > kLargestShare) {
       report.note("vendor_value_implausible",
                   fmt::format("the file states {:.2f} % for {}; compare with the figure computed from the events",
                               *value * 100, field.name));
@@ -230,25 +249,25 @@ void ProfileFacts::write_metrics(SessionWriter& writer, ImportReport& report, co
     writer.add_metric(std::move(metric));
   }
   write_core_metrics(writer, cores, written);
+  if (const std::string version = schema_version(); !version.empty()) {
+    writer.add_metric({.name = "profile_schema_version", .group = "system", .text = version, .device = {}});
+  }
 }
 
 void ProfileFacts::write(SessionWriter& writer, ImportReport& report, const std::string& path, std::string_view format,
                          const CorePlan& cores) const {
   for (const auto& [key, value] : facts_) writer.set_meta(key, value);
-  for (const auto& [table, row] : retained_rows_) writer.set_meta(accelscope::neuron::kRetainedRowPrefix + table, row);
+  for (const auto& [table, row] : retained_rows_)
+    writer.set_meta(accelscope::exporting::neuron::kRetainedRowPrefix + table, row);
   for (const std::map<std::string, std::string>& row : model_rows_) {
     const auto graph = row.find("sg_name");
     const auto number = row.find("nc_idx");
     if (model_rows_.size() < 2 || graph == row.end() || number == row.end()) continue;
     writer.set_meta(fmt::format("model_info.nc{}.sg_name", number->second), graph->second);
   }
-  const std::string* profile_name = fact("profile_info.profile_name");
-  if (profile_name == nullptr) profile_name = fact("metadata.profile_name");
   const std::string file_name = std::filesystem::path(path).filename().string();
-  writer.set_meta("name",
-                  profile_name != nullptr && !profile_name->empty()
-                      ? fmt::format("{} ({})", std::filesystem::path(*profile_name).filename().string(), file_name)
-                      : file_name);
+  const std::string name = profile_name();
+  writer.set_meta("name", name.empty() ? file_name : fmt::format("{} ({})", name, file_name));
   writer.set_meta("source.format", std::string(format));
   writer.set_meta("source.file", file_name);
   write_capacities(writer);
@@ -266,154 +285,12 @@ void ProfileFacts::write_capacities(SessionWriter& writer) const {
 
 namespace {
 
-constexpr std::size_t kFramesMaxDepth = 256;  // a damaged file may link frames in a circle
-
-[[nodiscard]] std::string value_of(std::span<const json::JsonField> fields,
-                                   std::initializer_list<std::string_view> keys) {
-  for (const std::string_view key : keys) {
-    for (const json::JsonField& field : fields) {
-      if (field.key == key && field.kind != json::JsonKind::null) return std::string(field.text);
-    }
-  }
-  return {};
-}
-
-[[nodiscard]] std::vector<std::string> split_ids(std::string_view list) {
-  std::vector<std::string> ids;
-  std::string id;
-  for (const char c : list) {
-    const bool part =
-        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
-    if (part) {
-      id += c;
-    } else if (!id.empty()) {
-      ids.push_back(std::move(id));
-      id.clear();
-    }
-  }
-  if (!id.empty()) ids.push_back(std::move(id));
-  return ids;
-}
-
-}  // namespace
-
-bool StackFrames::is_frame_table(std::string_view table) noexcept {
-  return table == "stack_frame" || table == "stack_frames" || table == "stack_frame_file_location" ||
-         table == "stack_frame_file_name" || table == "stack_frame_function_name" || table == "StackFrame" ||
-         table == "StackFrameFileLocation" || table == "StackFrameFileName" || table == "StackFrameFunctionName";
-}
-
-void StackFrames::add(std::string_view table, std::span<const json::JsonField> fields) {
-  std::string id = value_of(fields, {"id"});
-  if (id.empty()) return;
-  if (table.ends_with("location") || table.ends_with("Location")) {
-    locations_[std::move(id)] = {value_of(fields, {"file_name_id"}), value_of(fields, {"function_name_id"}),
-                                 value_of(fields, {"line_number", "line"})};
-  } else if (table.ends_with("file_name") || table.ends_with("FileName")) {
-    files_[std::move(id)] = value_of(fields, {"name", "file_name"});
-  } else if (table.ends_with("function_name") || table.ends_with("FunctionName")) {
-    functions_[std::move(id)] = value_of(fields, {"name", "function_name"});
-  } else {
-    frames_[std::move(id)] = {value_of(fields, {"file_location_id"}), value_of(fields, {"parent_frame_id"})};
-  }
-}
-
-void StackFrames::append_frame(std::string& out, const Frame& frame) const {
-  const auto location = locations_.find(frame.location);
-  if (location == locations_.end()) return;
-  const auto function = functions_.find(location->second.function);
-  const auto file = files_.find(location->second.file);
-  if (!out.empty()) out += '\n';
-  out += function == functions_.end() ? std::string("(unnamed)") : function->second;
-  if (file != files_.end()) out += " (" + file->second + ":" + location->second.line + ")";
-}
-
-std::string StackFrames::resolve(std::string_view frame_ids) const {
-  const std::vector<std::string> ids = split_ids(frame_ids);
-  std::vector<const Frame*> chain;
-  for (const std::string& id : ids) {
-    if (const auto found = frames_.find(id); found != frames_.end()) chain.push_back(&found->second);
-  }
-  if (chain.empty()) return {};
-  if (ids.size() > 1 && chain.size() == ids.size() && chain.back()->parent == ids[ids.size() - 2]) {
-    std::vector<const Frame*>(chain.rbegin(), chain.rend()).swap(chain);  // the list ran from the outermost inwards
-  } else if (ids.size() == 1) {
-    for (auto parent = frames_.find(chain.back()->parent); parent != frames_.end() && chain.size() < kFramesMaxDepth;
-         parent = frames_.find(chain.back()->parent)) {
-      chain.push_back(&parent->second);
-    }
-  }
-  std::string text;
-  for (const Frame* frame : chain) append_frame(text, *frame);
-  return text;
-}
-
-void StackFrames::collect_files(std::set<std::string>& files) const {
-  for (const auto& [id, name] : files_) {
-    if (!name.empty()) files.insert(name);
-  }
-}
-
-namespace {
-
 namespace fs = std::filesystem;
 
 constexpr std::string_view kEnding = ".parquet";
 constexpr std::string_view kSummaryTable = "Summary";
-constexpr std::string_view kDependencyTable = "Flow";
 constexpr std::uint64_t kLeastSummaryBytes = 1000;  // the footer of its hundred columns alone is longer
 constexpr std::size_t kMostFilesInExport = 10'000;
-
-constexpr std::array<std::string_view, 50> kExportTables = {"ActiveTime",
-                                                            "AssemblyInstruction",
-                                                            "BirInstruction",
-                                                            "CcInstruction",
-                                                            "CcOp",
-                                                            "CcStream",
-                                                            "CoreBarriers",
-                                                            "CpuUsage",
-                                                            "DeviceProfileList",
-                                                            "DmaPacket",
-                                                            "DmaPacketAggregated",
-                                                            "DmaQueuesInfo",
-                                                            "DmaUsage",
-                                                            "DmaUsageSummary",
-                                                            "Error",
-                                                            "ExecutionInfo",
-                                                            "Flow",
-                                                            "FrameworkInstruction",
-                                                            "FrameworkNode",
-                                                            "HbmUsage",
-                                                            "HbmUsageSummaryByType",
-                                                            "HloInstruction",
-                                                            "HostMemUsage",
-                                                            "Instruction",
-                                                            "KernelInstructions",
-                                                            "KernelIterationVariables",
-                                                            "KernelStackFrames",
-                                                            "Metadata",
-                                                            "NeffHeader",
-                                                            "OpcodeSummary",
-                                                            "PendingDma",
-                                                            "PenguinInstruction",
-                                                            "PsumUsage",
-                                                            "SbufAllocation",
-                                                            "SbufUsage",
-                                                            "SchemaFields",
-                                                            "SemaphoreUpdate",
-                                                            "StackFrame",
-                                                            "StackFrameFileLocation",
-                                                            "StackFrameFileName",
-                                                            "StackFrameFunctionName",
-                                                            "Summary",
-                                                            "SystemProfileEvents",
-                                                            "SystemProfileHbmUsage",
-                                                            "SystemProfileMetadata",
-                                                            "TensorInfo",
-                                                            "Throttle",
-                                                            "ThrottleSummary",
-                                                            "Warning",
-                                                            "MemoryBandwidthPoint"};
 
 // Without the number of a part.
 [[nodiscard]] std::string_view table_in_name(std::string_view stem) noexcept {
@@ -447,8 +324,7 @@ std::string export_table_of(std::string_view path) {
   if (!is_parquet(file)) return {};
   const std::string stem = file.stem().string();
   const std::string_view table = table_in_name(stem);
-  const bool known = std::find(kExportTables.begin(), kExportTables.end(), table) != kExportTables.end();
-  return known ? std::string(table) : std::string{};
+  return find_table(known_schema(), table) != nullptr ? std::string(table) : std::string{};
 }
 
 bool is_export_folder(const std::string& path) {
@@ -475,11 +351,8 @@ Result<std::vector<ExportFile>> find_export_files(const std::string& folder) {
         {entry->path().string(), std::string(table_in_name(stem)), unknown ? 0 : static_cast<std::uint64_t>(bytes)});
   }
   if (failure) return Error{fmt::format("{}: the folder cannot be read: {}", folder, failure.message())};
-  std::sort(files.begin(), files.end(), [](const ExportFile& a, const ExportFile& b) {
-    const bool a_last = a.table == kDependencyTable;
-    const bool b_last = b.table == kDependencyTable;
-    return a_last != b_last ? b_last : natural_less(a.path, b.path);
-  });
+  std::sort(files.begin(), files.end(),
+            [](const ExportFile& a, const ExportFile& b) { return natural_less(a.path, b.path); });
   for (const ExportFile& file : files) {
     if (file.table != kSummaryTable) continue;
     TRY(check_summary(file));
@@ -574,15 +447,6 @@ constexpr ConsumedKeys kConsumed[] = {
     {NeuronTable::psum_usage, {"type"}},          {NeuronTable::memory, {"start_address", "end_address", "partition"}},
 };
 
-[[nodiscard]] std::span<const std::string_view> consumed_by(NeuronTable table) noexcept {
-  for (const ConsumedKeys& consumed : kConsumed) {
-    if (consumed.table != table) continue;
-    const auto last = std::find(consumed.keys.begin(), consumed.keys.end(), std::string_view{});
-    return {consumed.keys.begin(), last};
-  }
-  return {};
-}
-
 [[nodiscard]] bool is_truncation(const json::JsonProblem& problem) noexcept {
   return problem.kind == json::JsonProblem::Kind::truncated;
 }
@@ -596,8 +460,21 @@ constexpr ConsumedKeys kConsumed[] = {
 
 }  // namespace
 
-NeuronImporter::NeuronImporter(std::string path, const ImportOptions& options, EventSink& sink)
-    : path_(std::move(path)), options_(options), sink_(sink), writer_(sink), spill_(kSortMemoryBytes) {}
+std::span<const std::string_view> consumed_by(NeuronTable table) noexcept {
+  for (const ConsumedKeys& consumed : kConsumed) {
+    if (consumed.table != table) continue;
+    const auto last = std::find(consumed.keys.begin(), consumed.keys.end(), std::string_view{});
+    return {consumed.keys.begin(), last};
+  }
+  return {};
+}
+
+NeuronImporter::NeuronImporter(const std::string& path, const ImportOptions& options, EventSink& sink)
+    : path_(options.shown.empty() ? path : options.shown),
+      options_(options),
+      sink_(sink),
+      writer_(sink),
+      spill_(kSortMemoryBytes) {}
 
 Result<void> NeuronImporter::run(std::unique_ptr<json::ByteSource> source,
                                  const json::JsonTableReader::Options& reader_options) {
@@ -637,33 +514,39 @@ Result<void> NeuronImporter::run(std::unique_ptr<json::ByteSource> source,
   return finish();
 }
 
-void NeuronImporter::begin_table(const std::string& name, bool has_rows, const ShowRows& show_rows) {
+void NeuronImporter::begin_table(const std::string& name, bool has_rows, const ShowRows& show_rows,
+                                 const TableReading* reading) {
   for (const auto& table : tables_) {
     // The batches of the table before are packed, so that few are in memory at a time; failures come up again later.
     if (table != nullptr) (void)table->sorter().flush();
   }
   current_ = {};
   current_.json_name = name;
-  current_.rule = find_table_rule(name);
+  current_.reading = reading;
+  current_.rule = reading == nullptr || reading->can_be_events() ? find_table_rule(name) : nullptr;
   current_.plain = find_plain_table(name);
   current_.facts = current_.rule == nullptr && (is_fact_table(name) || is_summary_key(name));
-  current_.frames = StackFrames::is_frame_table(name);
+  current_.joined = is_joined_table(name);
+  current_.is_hbm_usage = name == HbmSamples::kTable;
   // Tables of Parquet have other names than their schemas, and are a table each.
-  const bool by_schema = is_parquet_ && current_.rule != nullptr;
+  const bool by_schema = reading != nullptr && current_.rule != nullptr;
   const std::string counted(by_schema ? tables::kTables[static_cast<std::size_t>(current_.rule->table)].schema.name
                                       : std::string_view(name));
   if (row_counts_.size() < kMaxTableNames || row_counts_.contains(counted)) {
     current_rows_ = &row_counts_[counted];
+    names_counted_[counted] = name;
   } else {
     current_rows_ = &row_counts_["(further tables)"];
   }
-  if (current_.rule == nullptr && !current_.facts && has_rows) current_.inferred = inferred_table(name, show_rows);
+  if (current_.rule == nullptr && !current_.facts && !current_.is_hbm_usage && has_rows)
+    current_.inferred = inferred_table(name, show_rows);
 }
 
 ImportTable& NeuronImporter::table(NeuronTable table) {
   auto& slot = tables_[static_cast<std::size_t>(table)];
   if (slot == nullptr) {
     Schema schema = neuron_schema(table);
+    add_described_columns(schema, table);
     add_extra_column(schema);
     slot = std::make_unique<ImportTable>(std::move(schema), consumed_by(table), spill_, writer_);
   }
@@ -677,6 +560,13 @@ ImportTable* NeuronImporter::inferred_table(const std::string& name, const ShowR
   SchemaInference inference;
   show_rows(inference);
   Schema schema = inference.schema(name);
+  if (current_.reading != nullptr) {
+    for (const Column& described : described_columns(*current_.reading)) {
+      const auto column = schema.find(described.name);
+      if (column && !described.explanation.empty()) schema.columns[*column].explanation = described.explanation;
+      if (column) schema.columns[*column].unit = described.unit;
+    }
+  }
   // Another table may have come to the same name in SQL.
   const auto taken = [&](const std::string& wanted) {
     const auto same = [&](const auto& table) { return table != nullptr && table->schema().name == wanted; };
@@ -701,21 +591,31 @@ void NeuronImporter::on_row(std::span<const json::JsonField> fields, bool is_obj
     report_.skipped_row(current_.json_name, "a row is not an object", place.offset);
     return;
   }
-  if (current_.frames) frames_.add(current_.json_name, fields);
-  if (current_.facts) {
+  if (current_.joined) add_joined(fields);
+  if (current_.inferred != nullptr) system_.look_at(current_.json_name, fields);
+  if (current_.is_hbm_usage) {
+    if (!system_.hbm.add(fields)) report_.skipped_row(current_.json_name, "no time stamp", place.offset);
+  } else if (current_.facts) {
     facts_.add(fact_table_name(current_.json_name), fields);
   } else if (current_.rule != nullptr) {
     const NeuronTable kind = table_of_row(fields);
     if (kind == NeuronTable::neff_header || kind == NeuronTable::model_info) {
       facts_.add(fact_table_name(current_.json_name), fields);
     }
-    import_row(table(kind), fields, place);
+    const bool is_call = kind == NeuronTable::trace_event;
+    import_row(table(kind), is_call ? system_.attributes.spread(fields) : fields, place);
   } else if (current_.inferred != nullptr) {
     import_row(*current_.inferred, fields, place);
   } else {
     report_.skipped_row("(further tables)", fmt::format("more than {} tables that are not known", kMaxInferredTables),
                         place.offset);
   }
+}
+
+void NeuronImporter::add_joined(std::span<const json::JsonField> fields) {
+  if (StackFrames::is_frame_table(current_.json_name)) frames_.add(current_.json_name, fields);
+  if (KernelCalls::is_kernel_table(current_.json_name)) kernel_calls_.add(current_.json_name, fields, writer_);
+  if (CompilerLevels::is_level_table(current_.json_name)) levels_.add(current_.json_name, fields, writer_);
 }
 
 void NeuronImporter::on_bad_row(std::string_view text, const json::RowPlace& place) {
@@ -741,6 +641,8 @@ NeuronTable NeuronImporter::table_of_row(std::span<const json::JsonField> fields
     if (aggregated == "yes" || aggregated == "true") return NeuronTable::dma_transfer;
   } else if (named == NeuronTable::sbuf_usage && value_of(fields, "type") == "psum") {
     return NeuronTable::psum_usage;
+  } else if (named == NeuronTable::trace_event && system_source(fields) == SystemSource::framework) {
+    return NeuronTable::framework_event;
   }
   return named;
 }
@@ -804,6 +706,8 @@ std::int64_t NeuronImporter::place_of(NeuronTable kind, const BoundRow& row) {
       named.number = row.integer("nc");
       break;
     case NeuronTable::trace_event:
+    case NeuronTable::framework_event:
+      return CorePlan::kWhole;
     case NeuronTable::host_memory:
     case NeuronTable::cpu_util:
       return named.device.empty() ? CorePlan::kWhole : cores_.place(named);  // of a host
@@ -823,13 +727,7 @@ std::uint32_t NeuronImporter::track_of(ImportTable& into, NeuronTable kind, cons
   std::string_view name;
   if (rule.key.is_any()) name = row.text(rule.key);
   if (kind == NeuronTable::instruction && name.empty()) name = row.text("subgroup");
-  if (kind == NeuronTable::trace_event) {
-    scratch_ = fmt::format("process {} thread {}", row.text("process_id"), row.text("thread_id"));
-    if (const std::string_view host = row.text("instance_id"); !host.empty()) scratch_ += fmt::format(" · {}", host);
-    const std::uint32_t track = into.track(plan_, rule.track_kind, "", scratch_, -1);
-    plan_.set_host(track, std::string(row.text("instance_id")));
-    return track;
-  }
+  if (kind == NeuronTable::trace_event || kind == NeuronTable::framework_event) return track_of_call(into, kind, row);
   if (kind == NeuronTable::psum_usage) return into.track(plan_, rule.track_kind, "PSUM usage", "", place_);
   if (name.empty() && rule.track_name.empty()) name = "unnamed";
   if (kind == NeuronTable::dma && name.rfind("-Q") == std::string_view::npos && row.get("dma_queue") != nullptr &&

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -24,7 +25,10 @@
 #include "capture/sources/base/inferred_columns.h"
 #include "capture/sources/base/source.h"
 #include "capture/sources/neuron/read/core_plan.h"
+#include "capture/sources/neuron/read/joined_tables.h"
+#include "capture/sources/neuron/read/recognition.h"
 #include "capture/sources/neuron/read/table_rules.h"
+#include "capture/sources/neuron/system_profile.h"
 #include "capture/sources/neuron/write/import_table.h"
 #include "capture/sources/parquet/table_reader.h"
 #include "capture/sources/tracks/doubtful_times.h"
@@ -48,7 +52,12 @@ class ProfileFacts {
   void write(SessionWriter& writer, ImportReport& report, const std::string& path, std::string_view format,
              const CorePlan& cores) const;
 
+  [[nodiscard]] std::optional<std::int64_t> first_hw_timestamp() const;
   [[nodiscard]] std::optional<std::int64_t> last_hw_timestamp() const;
+  // When the first event was, in ns since 1970; nothing where the file states no real date.
+  [[nodiscard]] std::optional<std::int64_t> first_unix_ns() const;
+  [[nodiscard]] std::string profile_name() const;    // "" if the file states none
+  [[nodiscard]] std::string schema_version() const;  // "7.4.0"; "" if the file does not say
   // A figure of the only row of the summary.
   [[nodiscard]] std::optional<double> summary_number(std::string_view name) const;
   // Multiply-accumulates that the systolic array of one physical core can do in a ns; 0 if the file does not say.
@@ -59,7 +68,7 @@ class ProfileFacts {
  private:
   struct SummaryField {
     std::string name;
-    std::string graph;    // of summary-json; empty for the table
+    std::string block;    // of summary-json: "n_0123..."; empty for the table
     std::size_t row = 0;  // of the table
     std::string text;
     json::JsonKind kind;
@@ -67,6 +76,7 @@ class ProfileFacts {
   void keep_row(std::string_view table, std::span<const json::JsonField> fields);
   [[nodiscard]] const std::string* fact(const std::string& key) const;
   [[nodiscard]] std::optional<double> number(const std::string& key) const;
+  [[nodiscard]] std::optional<std::int64_t> integer(const std::string& key) const;
   void write_capacities(SessionWriter& writer) const;
   void write_metrics(SessionWriter& writer, ImportReport& report, const CorePlan& cores) const;
   void write_core_metrics(SessionWriter& writer, const CorePlan& cores, std::set<std::string>& written) const;
@@ -85,38 +95,6 @@ class ProfileFacts {
 // "B", "s", "share" ... by the metric's name; "" for plain numbers.
 [[nodiscard]] std::string_view metric_unit(std::string_view name) noexcept;
 
-// The frame tables of a profile, normalised by the vendor into ids of ids. Rows come before or after the instructions
-// that refer to them, so they are kept and asked at the end.
-
-class StackFrames {
- public:
-  // True if the table is one of the four.
-  [[nodiscard]] static bool is_frame_table(std::string_view table) noexcept;
-  void add(std::string_view table, std::span<const json::JsonField> fields);
-
-  [[nodiscard]] bool empty() const noexcept { return frames_.empty(); }
-  // "function (file:line)" per frame, innermost first, one per line, for a comma-separated list of frame ids.
-  [[nodiscard]] std::string resolve(std::string_view frame_ids) const;
-  void collect_files(std::set<std::string>& files) const;
-
- private:
-  struct Frame {
-    std::string location;
-    std::string parent;
-  };
-  struct Location {
-    std::string file;
-    std::string function;
-    std::string line;
-  };
-  void append_frame(std::string& out, const Frame& frame) const;
-
-  std::unordered_map<std::string, Frame> frames_;
-  std::unordered_map<std::string, Location> locations_;
-  std::unordered_map<std::string, std::string> files_;
-  std::unordered_map<std::string, std::string> functions_;
-};
-
 // What neuron-explorer writes as Parquet: a folder with a file for each table, Instruction.parquet, Summary.parquet
 // ..., large tables in parts, DmaPacket_0.parquet, DmaPacket_1.parquet ... Finds them by name, and says whether the
 // export is whole.
@@ -133,9 +111,12 @@ struct ExportFile {
 // Whether the folder holds a table of the schema directly.
 [[nodiscard]] bool is_export_folder(const std::string& path);
 
-// Its files, part after part of each table; dependencies last, for they name events by number. Other Parquet files are
-// among them. Fails if the export is not whole: its summary is filled last.
+// Its files, part after part of each table. Other Parquet files are among them. Fails if the export is not whole: its
+// summary is filled last.
 [[nodiscard]] Result<std::vector<ExportFile>> find_export_files(const std::string& folder);
+
+// Lies beside the tables where source was added to the profile.
+inline constexpr std::string_view kSourceArchive = "source_folder.tar.gz";
 
 // How the tables of an export are made: the command, for messages.
 inline constexpr std::string_view kExportCommand =
@@ -162,13 +143,18 @@ class SchemaInference final : public json::JsonRowHandler {
 // The key of the only field of a row that is not an object.
 inline constexpr std::string_view kValueKey = "value";
 
+// Keys of a table that rules look at beside its columns.
+[[nodiscard]] std::span<const std::string_view> consumed_by(NeuronTable table) noexcept;
+
 class NeuronImporter final : public json::JsonRowHandler {
  public:
-  NeuronImporter(std::string path, const ImportOptions& options, EventSink& sink);
+  NeuronImporter(const std::string& path, const ImportOptions& options, EventSink& sink);
 
   Result<void> run(std::unique_ptr<json::ByteSource> source, const json::JsonTableReader::Options& reader_options);
   // Fails if not one of the tables can be read.
-  Result<void> run(const std::vector<ExportFile>& files);
+  Result<void> run(std::vector<ExportFile> files, std::string_view format = "neuron-parquet");
+  // The text of summary-text.
+  Result<void> run_summary(std::unique_ptr<json::ByteSource> source);
   // A single table, from anywhere.
   Result<void> run(parquet::TableReader& reader, const std::string& table);
 
@@ -182,9 +168,11 @@ class NeuronImporter final : public json::JsonRowHandler {
     std::string json_name;
     const TableRule* rule = nullptr;
     const PlainTableRule* plain = nullptr;
+    const TableReading* reading = nullptr;  // of Parquet
     ImportTable* inferred = nullptr;
     bool facts = false;
-    bool frames = false;
+    bool joined = false;  // its rows say more of those of others
+    bool is_hbm_usage = false;
   };
   struct Counts {
     std::uint64_t instructions = 0;
@@ -203,9 +191,15 @@ class NeuronImporter final : public json::JsonRowHandler {
   // Reading.
   // Shows rows of a table, or such as it may have, to whoever makes columns of them.
   using ShowRows = std::function<void(SchemaInference&)>;
-  void begin_table(const std::string& name, bool has_rows, const ShowRows& show_rows);
+  void begin_table(const std::string& name, bool has_rows, const ShowRows& show_rows,
+                   const TableReading* reading = nullptr);
+  void begin_table(const TableReading& table, bool has_rows);
+  void read_schema(const std::vector<ExportFile>& files);
   [[nodiscard]] ImportTable& table(NeuronTable table);
   [[nodiscard]] ImportTable* inferred_table(const std::string& name, const ShowRows& show_rows);
+  void add_described_columns(Schema& schema, NeuronTable table) const;
+  Result<std::string> read_table(const ExportFile& file);
+  Result<std::string> read_csv(const ExportFile& file);
   Result<void> read_parquet(parquet::TableReader& reader, const ExportFile& file);
   void report_parquet(const parquet::TableReader& reader, const ExportFile& file);
   [[nodiscard]] NeuronTable table_of_row(std::span<const json::JsonField> fields) const noexcept;
@@ -213,10 +207,12 @@ class NeuronImporter final : public json::JsonRowHandler {
   [[nodiscard]] bool settle_times(const ImportTable& into, BoundRow& row, const json::RowPlace& place);
   [[nodiscard]] std::uint32_t track_of(ImportTable& into, NeuronTable kind, const BoundRow& row);
   [[nodiscard]] std::uint32_t track_of_plain(ImportTable& into);
+  [[nodiscard]] std::uint32_t track_of_call(ImportTable& into, NeuronTable kind, const BoundRow& row);
   [[nodiscard]] std::int64_t place_of(NeuronTable kind, const BoundRow& row);
   [[nodiscard]] StringId name_of(NeuronTable kind, const BoundRow& row);
   // What a table's rows mean beyond their columns. False: the row is not an event after all (a reason was counted).
   [[nodiscard]] bool look_at(NeuronTable kind, ImportTable& into, BoundRow& row, const json::RowPlace& place);
+  void add_joined(std::span<const json::JsonField> fields);
   void look_at_instruction(ImportTable& into, const BoundRow& row);
   void look_at_warning(const BoundRow& row);
   void look_at_move(ImportTable& into, const BoundRow& row, bool is_transfer);
@@ -224,6 +220,7 @@ class NeuronImporter final : public json::JsonRowHandler {
   void look_at_throttle(ImportTable& into, const BoundRow& row);
   void look_at_usage(const BoundRow& row);
   void look_at_allocation(ImportTable& into, const BoundRow& row);
+  void look_at_call(NeuronTable kind, ImportTable& into, const BoundRow& row);
   void add_hbm_sample(const BoundRow& row);
   void add_predecessors(const BoundRow& row, std::uint64_t id);
   void remember_location(std::string_view location);
@@ -231,18 +228,30 @@ class NeuronImporter final : public json::JsonRowHandler {
 
   // Finishing.
   Result<void> finish();
+  [[nodiscard]] std::vector<SourceFile> read_source_archive();
   void settle_bounds();
   void settle_time_unit();
+  void settle_device_unit();
   void derive_trigger_flows();
   void derive_memory();
+  void derive_system_flows();
+  void derive_host_transfers();
+  void derive_hbm_usage();
+  void name_cores();
+  void state_executions();
   Result<void> write_tables();
-  [[nodiscard]] StringId stack_of(StringId frame_ids);
+  [[nodiscard]] ImportTable::Visitor instruction_visitor(ImportTable& instructions);
+  [[nodiscard]] const StackFrames::Texts& stack_of(StringId frame_ids);
+  [[nodiscard]] StringId whole_stack(StringId frame_ids, StringId kernel_name, std::int64_t core);
   void report_quality();
   void report_bindings();
   void report_coverage();
+  void report_schema();
+  void report_column(const TableReading& table, const FieldReading& column);
 
   std::string path_;
-  bool is_parquet_ = false;
+  std::string_view format_ = "neuron-json";
+  ExportReading reading_;  // of its tables
   const ImportOptions& options_;
   EventSink& sink_;
   SessionWriter writer_;
@@ -252,9 +261,12 @@ class NeuronImporter final : public json::JsonRowHandler {
   ImportReport report_;
   ProfileFacts facts_;
   StackFrames frames_;
+  KernelCalls kernel_calls_;
+  CompilerLevels levels_;
   std::array<std::unique_ptr<ImportTable>, kNeuronTableCount> tables_;
   std::map<std::string, std::unique_ptr<ImportTable>, std::less<>> inferred_;
   std::map<std::string, std::uint64_t, std::less<>> row_counts_;
+  std::map<std::string, std::string, std::less<>> names_counted_;  // as the report has them
   Current current_;
   std::uint64_t* current_rows_ = nullptr;
   std::int64_t place_ = CorePlan::kWhole;  // of the row at hand
@@ -267,6 +279,8 @@ class NeuronImporter final : public json::JsonRowHandler {
   EventStarts starts_;            // where they are
   std::uint64_t bytes_done_ = 0;  // of the files of an export
   std::uint64_t bytes_total_ = 0;
+  SystemProfile system_;
+  std::map<std::string, std::uint32_t, std::less<>> call_tracks_;  // by host, process, and thread or core
   SpillLifetimes spills_;
   struct StaticTensor {
     std::string name;
@@ -275,9 +289,11 @@ class NeuronImporter final : public json::JsonRowHandler {
   };
   std::vector<StaticTensor> static_tensors_;
   std::set<std::string> source_files_;
+  std::string source_archive_;  // where it would lie
   std::unordered_set<std::string> locations_;
-  std::map<std::int64_t, PeUtilization> utilization_;  // by physical core
-  std::unordered_map<StringId, StringId> stacks_;      // of lists of frame ids
+  std::map<std::int64_t, PeUtilization> utilization_;        // by physical core
+  std::unordered_map<StringId, StackFrames::Texts> stacks_;  // of lists of frame ids
+  std::map<std::tuple<StringId, StringId, std::int64_t>, StringId> whole_stacks_;
   std::unordered_map<StringId, std::string> stack_texts_;
   std::string scratch_;
 

@@ -45,6 +45,7 @@ struct ConvertedRow {
 };
 constexpr std::array kConvertedRows = {
     ConvertedRow{format::ConvertedType::decimal, Meaning::decimal},
+    ConvertedRow{format::ConvertedType::date, Meaning::date},
     ConvertedRow{format::ConvertedType::time_millis, Meaning::time, 1'000'000},
     ConvertedRow{format::ConvertedType::time_micros, Meaning::time, 1000},
     ConvertedRow{format::ConvertedType::timestamp_millis, Meaning::time, 1'000'000},
@@ -99,6 +100,7 @@ void Footer::Element::read_logical(CompactReader& reader) {
     is_list = is_list || field.id == fields::kList;
     is_map = is_map || field.id == fields::kMap;
     if (field.id == fields::kDecimal) meaning = Meaning::decimal;
+    if (field.id == fields::kDate) meaning = Meaning::date;
     if (field.id == fields::kTime || field.id == fields::kTimestamp) meaning = Meaning::time;
     if (field.id == fields::kUuid) meaning = Meaning::raw;
     if (field.id == fields::kFloat16) meaning = Meaning::float16;
@@ -196,7 +198,8 @@ class Footer::Planting {
       field.unit_ns = element.unit_ns;
     }
     const bool whole = field.type == format::PhysicalType::int32 || field.type == format::PhysicalType::int64;
-    const bool needs_whole = field.meaning == Meaning::time || field.meaning == Meaning::unsigned_number;
+    const bool needs_whole =
+        field.meaning == Meaning::time || field.meaning == Meaning::date || field.meaning == Meaning::unsigned_number;
     constexpr std::uint32_t kHalfBytes = 2;
     if ((needs_whole && !whole) || (field.meaning == Meaning::decimal && !whole && !bytes) ||
         (field.meaning == Meaning::float16 && field.length != kHalfBytes) ||

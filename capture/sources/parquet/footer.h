@@ -21,6 +21,7 @@ enum class Meaning : std::uint8_t {
   text,     // and binary values that nothing is said of
   decimal,  // a whole number, to be divided by 10^scale
   time,     // a number of units of Field::unit_ns; read as ns
+  date,     // days since 1970; read as "2026-11-30"
   raw,      // bytes that are no text: UUIDs, intervals; read as hexadecimal digits
   float16,
 };

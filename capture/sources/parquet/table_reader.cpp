@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "capture/json/json_cursor.h"
-#include "core/base/format.h"
+#include "core/base/json.h"
 
 namespace accelscope::capture::sources::parquet {
 namespace {
@@ -95,6 +96,12 @@ template <typename Real>
   const auto number = static_cast<std::int64_t>(bits);
   if (field.meaning == Meaning::unsigned_number) {
     return number_text(field.type == format::PhysicalType::int32 ? static_cast<std::uint32_t>(bits) : bits, room);
+  }
+  if (field.meaning == Meaning::date) {
+    const std::chrono::year_month_day date(std::chrono::sys_days(std::chrono::days(static_cast<std::int32_t>(bits))));
+    room.longer = fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                              static_cast<unsigned>(date.day()));
+    return {{}, room.longer, JsonKind::string};
   }
   std::int64_t ns = number;
   if (field.meaning == Meaning::time && !__builtin_mul_overflow(number, field.unit_ns, &ns)) {
@@ -264,30 +271,56 @@ TableReader::TableReader(std::unique_ptr<RandomBytes> bytes, Footer footer)
   for (const std::uint32_t column : footer_.columns()) {
     columns_.emplace_back(*bytes_, footer_.fields()[column], scratch_);
   }
-  for (const std::uint32_t field : footer_.root().children) tops_.emplace_back().number = field;
+  for (const std::uint32_t field : footer_.root().children) {
+    tops_.emplace_back().number = field;
+    tops_.back().name = footer_.fields()[field].name;
+  }
 }
 
-std::vector<json::JsonField> TableReader::samples() const {
-  std::vector<json::JsonField> samples;
+namespace {
+
+[[nodiscard]] bool is_record(const Field& field) noexcept {
+  return !field.is_column && field.repetition != format::Repetition::repeated && field.shape == Shape::record;
+}
+
+[[nodiscard]] json::JsonField sample_of(const Field& field) {
+  const bool real = field.type == format::PhysicalType::float32 || field.type == format::PhysicalType::float64 ||
+                    field.meaning == Meaning::decimal || field.meaning == Meaning::float16;
+  if (is_record(field)) return {field.name, "{}", json::JsonKind::object};
+  if (!field.is_column || field.repetition == format::Repetition::repeated) {
+    return {field.name, "[]", json::JsonKind::array};
+  }
+  if (field.type == format::PhysicalType::boolean) return {field.name, "true", json::JsonKind::boolean};
+  if (real) return {field.name, "0.5", json::JsonKind::number};
+  if (field.meaning == Meaning::unsigned_number && field.type == format::PhysicalType::int64) {
+    return {field.name, "18446744073709551615", json::JsonKind::number};
+  }
+  if (field.meaning == Meaning::text || field.meaning == Meaning::raw || field.meaning == Meaning::date) {
+    return {field.name, "text", json::JsonKind::string};
+  }
+  return {field.name, "0", json::JsonKind::number};
+}
+
+}  // namespace
+
+std::vector<TableReader::ColumnSample> TableReader::samples() const {
+  std::vector<ColumnSample> samples;
+  const auto add = [&](const Field& field, std::string_view record) {
+    samples.push_back({sample_of(field), field.is_column && field.meaning == Meaning::time, record});
+  };
   for (const TopField& top : tops_) {
     const Field& field = footer_.fields()[top.number];
-    json::JsonField sample{field.name, "0", json::JsonKind::number};
-    const bool real = field.type == format::PhysicalType::float32 || field.type == format::PhysicalType::float64 ||
-                      field.meaning == Meaning::decimal || field.meaning == Meaning::float16;
-    if (!field.is_column || field.repetition == format::Repetition::repeated) {
-      sample = {field.name, "[]", json::JsonKind::array};
-    } else if (field.type == format::PhysicalType::boolean) {
-      sample = {field.name, "true", json::JsonKind::boolean};
-    } else if (real) {
-      sample.text = "0.5";
-    } else if (field.meaning == Meaning::unsigned_number && field.type == format::PhysicalType::int64) {
-      sample.text = "18446744073709551615";
-    } else if (field.meaning == Meaning::text || field.meaning == Meaning::raw) {
-      sample = {field.name, "text", json::JsonKind::string};
-    }
-    samples.push_back(sample);
+    add(field, {});
+    if (!is_record(field)) continue;
+    for (const std::uint32_t child : field.children) add(footer_.fields()[child], field.name);
   }
   return samples;
+}
+
+void TableReader::rename(std::string_view column, std::string_view name) {
+  for (TopField& top : tops_) {
+    if (footer_.fields()[top.number].name == column) top.name = name;
+  }
 }
 
 bool TableReader::begin_group() {
@@ -361,14 +394,13 @@ bool TableReader::read_field(TopField& top, json::JsonField& field) {
   if (entry.definition < here.definition) return false;
   top.room.repaired = false;
   field = field_of(here, entry.value, top.room);
-  field.key = here.name;
+  field.key = top.name;
   repaired_values_ += top.room.repaired ? 1 : 0;
   return true;
 }
 
 bool TableReader::read_nested(TopField& top, json::JsonField& field) {
   top.nested.clear();
-  const Field& here = footer_.fields()[top.number];
   // Levels of 0 begin a row in every column of the field, or they have come apart.
   std::vector<std::uint32_t> below = {top.number};
   for (std::size_t i = 0; i < below.size(); ++i) {
@@ -386,7 +418,7 @@ bool TableReader::read_nested(TopField& top, json::JsonField& field) {
     return false;
   }
   if (top.nested == "null") return false;
-  field = {here.name, top.nested, top.nested.front() == '{' ? json::JsonKind::object : json::JsonKind::array};
+  field = {top.name, top.nested, top.nested.front() == '{' ? json::JsonKind::object : json::JsonKind::array};
   return true;
 }
 

@@ -77,8 +77,16 @@ class TableReader {
   TableReader(const TableReader&) = delete;
   TableReader& operator=(const TableReader&) = delete;
 
-  // A value of the kind of each column, as a row would have it: for whoever makes columns of them.
-  [[nodiscard]] std::vector<json::JsonField> samples() const;
+  // What a column holds, known before its rows are.
+  struct ColumnSample {
+    json::JsonField field;    // its name, and a value of its kind as a row would have it
+    bool is_time = false;     // times and durations by their logical type: read as ns
+    std::string_view record;  // the column of records that it is a member of; "": it is a column
+  };
+  // Of each column, members of records behind theirs.
+  [[nodiscard]] std::vector<ColumnSample> samples() const;
+  // What rows call the column from now on.
+  void rename(std::string_view column, std::string_view name);
 
   [[nodiscard]] bool next();
   [[nodiscard]] std::span<const json::JsonField> fields() const noexcept { return row_; }  // until the next row
@@ -92,6 +100,7 @@ class TableReader {
  private:
   struct TopField {
     std::uint32_t number = 0;  // in the footer's fields
+    std::string name;          // as rows have it
     ValueText room;
     std::string nested;
     bool lost = false;  // in this group

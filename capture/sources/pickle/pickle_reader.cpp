@@ -338,7 +338,7 @@ PickleReader::Step PickleReader::push_text(std::size_t bytes) {
   const auto size = bytes_.number(bytes);
   if (!size) return Step::cut;
   if (*size > kLongestText) {
-    return fail(fmt::format("a text of {} is longer than is read", format_bytes(static_cast<double>(*size))));
+    return fail(fmt::format("a text of {} is longer than is read", format_bytes(*size)));
   }
   const auto taken = bytes_.take(static_cast<std::size_t>(*size));
   return taken ? push(read_.data.make_text(*taken)) : Step::cut;

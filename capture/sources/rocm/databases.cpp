@@ -20,7 +20,6 @@
 #include "capture/sources/rocm/run/run.h"
 #include "capture/sources/sqlite/id_rows.h"
 #include "core/model/column_spec.h"
-#include "core/store/session_check.h"
 
 namespace accelscope::capture::sources::rocm {
 namespace {
@@ -620,18 +619,11 @@ constexpr RocmWord kRocmWords[] = {
     {"rocpd_info_", RocmDatabase::rocpd},           {"compute_workload", RocmDatabase::compute},
     {"CREATE TABLE KERN (", RocmDatabase::rocprof}, {"CREATE TABLE OPS (\"BeginNs\"", RocmDatabase::rocprof}};
 
-// A packed database cannot be opened where it lies; its first pages nearly always hold its tables' declarations.
-[[nodiscard]] RocmDatabase rocm_database_in(std::string_view head, const std::string& path) {
-  if (!sqlite::is_database(head)) return RocmDatabase::none;
+[[nodiscard]] RocmDatabase rocm_database_in(const FileHead& head) {
   for (const RocmWord& word : kRocmWords) {
-    if (head.find(word.word) != std::string_view::npos) return word.database;
+    if (head.bytes.find(word.word) != std::string::npos) return word.database;
   }
-  if (sqlite::has_journal(path)) {  // without it the file may hold no table yet
-    const Result<sqlite::ForeignDatabase> database = sqlite::ForeignDatabase::open(path);
-    return database ? rocm_database_of(database->tables()) : RocmDatabase::none;
-  }
-  const auto tables = tables_of_other_database(path);
-  return tables ? rocm_database_of(*tables) : RocmDatabase::none;
+  return head.database ? rocm_database_of(head.database->tables()) : RocmDatabase::none;
 }
 
 struct OpenedRocpd {
@@ -671,23 +663,19 @@ void note_version(const OpenedRocpd& file, const RocpdPart& part, RocmRun& run) 
 
 }  // namespace
 
-int probe_rocpd(std::string_view head, const std::string& path) {
-  return rocm_database_in(head, path) == RocmDatabase::rocpd ? kSureDatabase : 0;
+int probe_rocpd(const FileHead& head) { return rocm_database_in(head) == RocmDatabase::rocpd ? kSureDatabase : 0; }
+
+int probe_rpd(const FileHead& head) { return rocm_database_in(head) == RocmDatabase::rpd ? kSureDatabase : 0; }
+
+int probe_rocprof_compute(const FileHead& head) {
+  return rocm_database_in(head) == RocmDatabase::compute ? kSureDatabase : 0;
 }
 
-int probe_rpd(std::string_view head, const std::string& path) {
-  return rocm_database_in(head, path) == RocmDatabase::rpd ? kSureDatabase : 0;
+int probe_rocprof_database(const FileHead& head) {
+  return rocm_database_in(head) == RocmDatabase::rocprof ? kSureDatabase : 0;
 }
 
-int probe_rocprof_compute(std::string_view head, const std::string& path) {
-  return rocm_database_in(head, path) == RocmDatabase::compute ? kSureDatabase : 0;
-}
-
-int probe_rocprof_database(std::string_view head, const std::string& path) {
-  return rocm_database_in(head, path) == RocmDatabase::rocprof ? kSureDatabase : 0;
-}
-
-std::string run_of_rocpd(const std::string& path) { return rocpd_machine(path).value_or(std::string()); }
+std::string run_of_rocpd(const FileHead& head) { return head.database ? rocpd_machine(*head.database) : std::string(); }
 
 Result<void> import_rocpd(const std::string& path, const ImportOptions& options, EventSink& sink) {
   RocmRun run(sink);

@@ -174,9 +174,7 @@ constexpr std::array<std::string_view, 15> kTableEndings = {"_kernel_trace",
 
 [[nodiscard]] MaybeNumber whole_number(std::string_view text) {
   std::int64_t value = 0;
-  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || wrong != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return read_number(text, value) ? MaybeNumber(value) : std::nullopt;
 }
 
 [[nodiscard]] std::optional<std::uint64_t> csv_address(std::string_view text) {
@@ -714,10 +712,9 @@ int probe_rocprofv3_json(std::string_view head, const std::string& /*path*/) {
   return head.substr(first, kNear).find("\"rocprofiler-sdk-tool\"") != std::string_view::npos ? kSureResult : 0;
 }
 
-std::string run_of_rocprofv3_json(const std::string& path) {
-  const std::string head = json::read_head(path, kProbeBytes);
-  const std::string machine = value_in_head(head, "\"machine_id\"");
-  const std::string host = value_in_head(head, "\"hostname\"");
+std::string run_of_rocprofv3_json(const FileHead& head) {
+  const std::string machine = value_in_head(head.bytes, "\"machine_id\"");
+  const std::string host = value_in_head(head.bytes, "\"hostname\"");
   return machine.empty() && host.empty() ? std::string() : machine + " " + host;
 }
 
@@ -762,8 +759,8 @@ Result<void> import_rocprof_csv(const std::string& path, const ImportOptions& op
 int probe_rocprofv3_csv(std::string_view head, const std::string& /*path*/) { return probe_rocprof_table(head); }
 
 // All tables of a folder are of processes of one host.
-std::string run_of_rocprofv3_csv(const std::string& path) {
-  return std::filesystem::path(path).parent_path().lexically_normal().string() + "/";
+std::string run_of_rocprofv3_csv(const FileHead& head) {
+  return std::filesystem::path(head.path).parent_path().lexically_normal().string() + "/";
 }
 
 Result<void> import_rocprofv3_csv(const std::string& path, const ImportOptions& options, EventSink& sink) {

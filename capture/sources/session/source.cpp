@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "capture/sources/base/importers.h"
+#include "capture/sources/sqlite/foreign_database.h"
 #include "core/store/store.h"
 
 namespace accelscope::capture::sources::session {
 namespace {
 
-constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 constexpr StringId kStringsPerBatch = 4096;
 
 struct ChunkInTime {
@@ -89,7 +89,7 @@ int probe_session(std::string_view head, const std::string& /*path*/) {
   // Behind the magic of every database stands the mark of the program that it belongs to: whatever words its pages
   // hold, it is of nobody else.
   constexpr int kSure = 100;
-  return head.starts_with(kSqliteMagic) && head.substr(0, 100).substr(68).starts_with("ACSC") ? kSure : 0;
+  return sqlite::is_database(head) && head.substr(0, 100).substr(68).starts_with("ACSC") ? kSure : 0;
 }
 
 Result<void> replay_session(const std::string& path, const ImportOptions& options, EventSink& sink) {

@@ -40,24 +40,26 @@ constexpr std::size_t kCopyBytes = 1U << 20;
   return !failure && bytes > 0;
 }
 
-}  // namespace
-
-bool is_database(std::string_view first_bytes) noexcept {
-  constexpr std::string_view kMagic("SQLite format 3\0", 16);
-  return first_bytes.starts_with(kMagic);
-}
-
-bool has_journal(const std::string& path) {
+// Whether a writer left a journal beside the file.
+[[nodiscard]] bool has_journal(const std::string& path) {
   for (const std::string_view journal : kJournals) {
     if (has_bytes(path + std::string(journal))) return true;
   }
   return false;
 }
 
-bool keeps_journal_beside(const std::string& path) {
+// Whether the file says that its changes are kept in a journal beside it ("WAL").
+[[nodiscard]] bool keeps_journal_beside(const std::string& path) {
   constexpr std::size_t kReadVersion = 19;  // of the header: 2 is a journal beside the file
   const std::string head = first_bytes_of(path);
   return is_database(head) && head.size() == kCopyHeaderBytes && head[kReadVersion] == 2;
+}
+
+}  // namespace
+
+bool is_database(std::string_view first_bytes) noexcept {
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  return first_bytes.starts_with(kMagic);
 }
 
 Result<DatabaseCopy> DatabaseCopy::make(const std::string& path) {

@@ -44,10 +44,6 @@ class DatabaseCopy {
 
 // Whether the file, if it is no packed one, begins as SQLite's do.
 [[nodiscard]] bool is_database(std::string_view first_bytes) noexcept;
-// Whether a writer left a journal beside the file.
-[[nodiscard]] bool has_journal(const std::string& path);
-// Whether the file says that its changes are kept in a journal beside it ("WAL").
-[[nodiscard]] bool keeps_journal_beside(const std::string& path);
 
 // The rows of one table. Columns by their place in the list that was asked for.
 class ForeignRows {

@@ -252,7 +252,7 @@ std::int64_t PerfScriptImport::usual_distance() const {
     if (retained_[i].row == retained_[i - 1].row && retained_[i].time_ns > retained_[i - 1].time_ns)
       distances.push_back(retained_[i].time_ns - retained_[i - 1].time_ns);
   }
-  return distances.empty() ? 0 : middle_value(distances);
+  return distances.empty() ? 0 : analysis::middle_value(distances);
 }
 
 void PerfScriptImport::write_all() {

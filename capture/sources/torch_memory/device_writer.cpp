@@ -12,7 +12,8 @@ namespace {
 constexpr std::uint64_t kSmallSegment = 2U << 20;  // segments of small blocks have this size; large ones have more
 }
 
-AllocatorReplay::AllocatorReplay(const TorchDevice& device, const BlockSizes& sizes) : device_(device), sizes_(sizes) {
+AllocatorReplay::AllocatorReplay(const TorchDevice& device, const BlockSizes& sizes)
+    : device_(&device), sizes_(&sizes) {
   for (const TorchSegment& segment : device.segments) {
     add_run(segment.address, {segment.address + segment.size, segment.stream, segment.small, segment.expandable});
     for (const TorchBlock& block : segment.blocks) {
@@ -25,7 +26,7 @@ AllocatorReplay::AllocatorReplay(const TorchDevice& device, const BlockSizes& si
       live.pending = block.state == BlockState::pending;
       live.from_before = true;
       add_block(block.address, live);
-      final_.emplace(block.address, block.size);
+      final_.emplace(block.address, &block);
       lives_on_.emplace(block.address, true);
     }
   }
@@ -103,11 +104,11 @@ AllocatorReplay::Runs::const_iterator AllocatorReplay::run_at(std::uint64_t addr
 HeldRun AllocatorReplay::run_of(const TraceEntry& what) const {
   const bool mapped = what.action == TraceAction::segment_map || what.action == TraceAction::segment_unmap;
   HeldRun run{what.address + what.size, what.stream, what.size <= kSmallSegment, mapped};
-  const auto known = std::find_if(device_.segments.begin(), device_.segments.end(), [&](const TorchSegment& segment) {
+  const auto known = std::find_if(device_->segments.begin(), device_->segments.end(), [&](const TorchSegment& segment) {
     return what.address >= segment.address && what.address < segment.address + segment.size &&
            segment.expandable == mapped;
   });
-  if (known != device_.segments.end()) run.small = known->small;
+  if (known != device_->segments.end()) run.small = known->small;
   return run;
 }
 
@@ -165,40 +166,65 @@ void AllocatorReplay::undo(std::size_t entry, const TraceEntry& what) {
 }
 
 // Blocks that are older than the trace and do not live to its end have no size yet.
-void AllocatorReplay::begin() {
+void AllocatorReplay::begin(const Blocks& older) {
   for (auto place = blocks_.begin(); place != blocks_.end(); ++place) {
     LiveBlock& block = place->second;
     if (block.size != 0 || block.requested == 0) continue;
-    block.size = size_at(place->first, block.requested);
-    block.estimated = true;
-    ++counts_.estimated_sizes;
+    if (const auto known = older.find(place->first);
+        known != older.end() && known->second.requested == block.requested) {
+      block.size = known->second.size;
+      block.estimated = known->second.estimated;
+    } else {
+      block.size = size_at(place->first, block.requested);
+      block.estimated = true;
+      ++counts_.estimated_sizes;
+    }
     totals_.active += block.size;
     if (!block.pending) totals_.allocated += block.size;
   }
 }
 
+void AllocatorReplay::go_on(const TorchDevice& device, const BlockSizes& sizes) {
+  device_ = &device;
+  sizes_ = &sizes;
+  final_.clear();
+  final_sizes_.clear();
+  completes_.clear();  // what was asked to be freed at the end is freed in a trace to come
+  lives_on_.clear();
+  for (const TorchSegment& segment : device.segments) {
+    for (const TorchBlock& block : segment.blocks) {
+      if (block.state == BlockState::inactive) continue;
+      final_.emplace(block.address, &block);
+      lives_on_.emplace(block.address, true);
+    }
+  }
+}
+
+void AllocatorReplay::look(std::size_t entry, const TraceEntry& what) {
+  const bool of_block = what.action == TraceAction::alloc || what.action == TraceAction::free_completed;
+  if (!of_block || lives_on_.erase(what.address) == 0 || what.action != TraceAction::alloc) return;
+  const TorchBlock& block = *final_.at(what.address);
+  if (block.requested == what.size) final_sizes_.emplace(entry, block.size);
+}
+
 std::uint64_t AllocatorReplay::size_at(std::uint64_t address, std::uint64_t requested) const {
   const auto run = run_at(address);
-  if (run == runs_.end()) return sizes_.rounded(requested);
+  if (run == runs_.end()) return sizes_->rounded(requested);
   const auto next = blocks_.upper_bound(address);
   const std::uint64_t end = next == blocks_.end() ? run->second.end : std::min(run->second.end, next->first);
-  return sizes_.taken(requested, end - address, run->second.small || run->second.expandable);
+  return sizes_->taken(requested, end - address, run->second.small || run->second.expandable);
 }
 
 AllocatorReplay::Done AllocatorReplay::redo(std::size_t entry, const TraceEntry& what) {
   Done done;
   const auto live = blocks_.find(what.address);
-  const auto segment_of = [&] {
-    const auto run = run_at(what.address);
-    if (run != runs_.end()) done.segment = run->first;
-  };
   switch (what.action) {
     case TraceAction::alloc: {
       if (live != blocks_.end()) {
         done.replaced = remove_block(live);
         ++counts_.contradictions;
       }
-      segment_of();
+      done.segment = segment_at(what.address);
       LiveBlock block;
       block.requested = what.size;
       block.stream = what.stream;
@@ -218,7 +244,7 @@ AllocatorReplay::Done AllocatorReplay::redo(std::size_t entry, const TraceEntry&
         ++counts_.contradictions;
         break;
       }
-      segment_of();
+      done.segment = segment_at(what.address);
       LiveBlock block = remove_block(live);
       done.released = what.action == TraceAction::free_completed || completes_.contains(entry);
       block.pending = true;
@@ -254,6 +280,19 @@ void AllocatorReplay::forget(std::uint64_t address) {
   ++counts_.vanished;
 }
 
+void AllocatorReplay::add(const ReplayCounts& counts) {
+  counts_.contradictions += counts.contradictions;
+  counts_.vanished += counts.vanished;
+  counts_.estimated_sizes += counts.estimated_sizes;
+  counts_.sizes_not_as_computed += counts.sizes_not_as_computed;
+  counts_.sizes_as_computed += counts.sizes_as_computed;
+}
+
+std::optional<std::uint64_t> AllocatorReplay::segment_at(std::uint64_t address) const {
+  const auto run = run_at(address);
+  return run == runs_.end() ? std::nullopt : std::optional(run->first);
+}
+
 std::vector<std::uint64_t> AllocatorReplay::vanished() const {
   std::vector<std::uint64_t> gone;
   for (const auto& [address, block] : blocks_) {
@@ -267,6 +306,7 @@ namespace {
 constexpr std::int64_t kEntryNs = 1000;  // of an entry whose time is not known
 constexpr std::uint64_t kEntriesBetweenProgress = 1U << 15;
 constexpr std::string_view kBefore = "before the trace";
+constexpr std::string_view kBetween = "between two snapshots";
 constexpr std::string_view kOlderBlock = "allocated before the trace";
 constexpr std::string_view kUnknownStack = "no stack recorded";
 constexpr std::string_view kPool = "PyTorch memory";  // of one device
@@ -291,20 +331,15 @@ constexpr TotalRow kTotalRows[] = {
 
 }  // namespace
 
-DeviceWriter::DeviceWriter(SnapshotFile& file, std::int64_t device, const BlockSizes& sizes, SessionWriter& writer,
-                           StackNames& names, ImportReport& report)
-    : file_(file),
-      device_(device),
-      of_(file.devices().at(device)),
-      writer_(writer),
-      names_(names),
-      report_(report),
-      replay_(of_, sizes) {}
-
-void DeviceWriter::look(tracks::TimeExtremes& extremes) {
+void DeviceWriter::look(OpenSnapshot& snapshot, tracks::TimeExtremes& extremes) {
+  static const TorchDevice kUnused;
+  const auto listed = snapshot.file.devices().find(device_);
+  entries_before_ += of_ != nullptr ? of_->entries.size() : 0;
+  snapshot_ = &snapshot;
+  of_ = listed != snapshot.file.devices().end() ? &listed->second : &kUnused;
   std::string_view why;
-  for (const PickleValue value : of_.entries) {
-    const auto entry = file_.entry(value, why);
+  for (const PickleValue value : of_->entries) {
+    const auto entry = snapshot.file.entry(value, why);
     if (!entry || !entry->time_us) continue;
     const std::int64_t ns = *entry->time_us * 1000;
     sketch_.add(ns, 0);
@@ -324,39 +359,60 @@ void DeviceWriter::add_tracks(const TorchTables& tables, ClockNumber clock, std:
                               .clock = clock,
                               .order = order++});
   };
-  const bool fails = std::any_of(of_.entries.begin(), of_.entries.end(), [&](PickleValue value) {
+  const bool fails = std::any_of(of_->entries.begin(), of_->entries.end(), [&](PickleValue value) {
     std::string_view why;
-    const auto entry = file_.entry(value, why);
+    const auto entry = snapshot_->file.entry(value, why);
     return entry && entry->action == TraceAction::oom;
   });
-  if (fails) failures_ = add("out of memory", "error", tables.failures);
+  if (fails && failures_ == kNone) failures_ = add("out of memory", "error", tables.failures);
+  if (blocks_ != kNone) return;
   blocks_ = add(kPool, "memory", tables.blocks);
   segments_ = add("segments", "memory", tables.segments);
   for (std::size_t i = 0; i < kTotals; ++i) totals_[i] = add(kTotalRows[i].name, "counter", tables.totals, "B");
   moments_ = add("memory snapshots", "layer", tables.moments);
 }
 
-void DeviceWriter::undo_all() {
+void DeviceWriter::undo_all(const AllocatorReplay::Blocks& older) {
+  replay_.emplace(*of_, snapshot_->sizes);
   std::string_view why;
-  for (std::size_t i = of_.entries.size(); i-- > 0;) {
-    if (const auto entry = file_.entry(of_.entries[i], why)) replay_.undo(i, *entry);
+  for (std::size_t i = of_->entries.size(); i-- > 0;) {
+    if (const auto entry = snapshot_->file.entry(of_->entries[i], why)) replay_->undo(i, *entry);
   }
-  replay_.begin();
+  replay_->begin(older);
 }
 
-void DeviceWriter::write(const Times& times, const std::function<void(std::uint64_t entries)>& progress) {
-  undo_all();
-  now_ = begin_ = times.begin;
-  write_begin();
-  for (std::size_t i = 0; i < of_.entries.size(); ++i) {
+void DeviceWriter::go_on() {
+  replay_->go_on(*of_, snapshot_->sizes);
+  std::string_view why;
+  for (std::size_t i = of_->entries.size(); i-- > 0;) {
+    if (const auto entry = snapshot_->file.entry(of_->entries[i], why)) replay_->look(i, *entry);
+  }
+}
+
+void DeviceWriter::write(std::int64_t begin_ns, const std::function<void(std::uint64_t entries)>& progress) {
+  if (!replay_) {
+    undo_all({});
+    now_ = begin_ = begin_ns;
+    write_begin();
+  } else if (snapshot_->file.has_gap(device_)) {
+    ++gaps_;
+    const AllocatorReplay before = std::move(*replay_);
+    undo_all(before.blocks());
+    replay_->add(before.counts());
+    now_ = std::max(now_, begin_ns);
+    write_changes(before.blocks());
+  } else {
+    go_on();
+  }
+  trace_ns_ = begin_ns;
+  for (std::size_t i = 0; i < of_->entries.size(); ++i) {
     std::string_view why;
-    const auto entry = file_.entry(of_.entries[i], why);
+    const auto entry = snapshot_->file.entry(of_->entries[i], why);
     if (!entry) {
       report_.skipped_row("device_traces", why, i);
       continue;
     }
-    ++entries_read_;
-    file_.count_unknown(of_.entries[i]);
+    snapshot_->file.count_unknown(of_->entries[i]);
     now_ = time_of(i, *entry);
     write_entry(i, *entry);
     if (i % kEntriesBetweenProgress == 0) {
@@ -364,7 +420,6 @@ void DeviceWriter::write(const Times& times, const std::function<void(std::uint6
       if (progress) progress(i);
     }
   }
-  write_end(times);
 }
 
 // Entries are in the order in which they happened; a clock that steps back does not change that.
@@ -379,18 +434,19 @@ std::int64_t DeviceWriter::time_of(std::size_t number, const TraceEntry& entry) 
     ++doubtful_times_;
     return now_;
   }
-  if (ns < now_) ++late_times_;
+  if (ns < trace_ns_) ++late_times_;
+  trace_ns_ = std::max(ns, trace_ns_);
   return std::max(ns, now_);
 }
 
 void DeviceWriter::set_stack(Row& row, PickleValue frames, std::size_t stack, std::size_t source) {
-  const StackName& name = names_.of(frames);
+  const StackName& name = snapshot_->names.of(frames);
   if (name.stack != 0) row.string(stack, name.stack);
   if (name.source != 0) row.string(source, name.source);
 }
 
 void DeviceWriter::set_text(Row& row, std::size_t column, PickleValue value) {
-  const std::string_view text = file_.data().text(value);
+  const std::string_view text = snapshot_->file.data().text(value);
   if (!text.empty() && text != "N/A") row.string(column, writer_.intern(text));
 }
 
@@ -400,9 +456,8 @@ Row DeviceWriter::begin_segment_row(std::uint64_t address, std::int64_t bytes, s
   row.unsigned_integer(SegmentColumns::address, address);
   row.integer(SegmentColumns::device, device_);
   row.string(SegmentColumns::memory, writer_.intern(kPool));
-  row.integer(SegmentColumns::reserved, as_signed(replay_.totals().reserved));
+  row.integer(SegmentColumns::reserved, as_signed(replay_->totals().reserved));
   row.string(SegmentColumns::action, writer_.intern(action));
-  ++events_;
   return row;
 }
 
@@ -411,36 +466,70 @@ void DeviceWriter::held(std::uint64_t begin, std::uint64_t end, std::string_view
   row.unsigned_integer(SegmentColumns::stream, run.stream);
   row.boolean(SegmentColumns::joins, run.expandable);
   row.string(SegmentColumns::type, writer_.intern(run.small ? "small" : "large"));
-  const auto known = std::find_if(of_.segments.begin(), of_.segments.end(), [&](const TorchSegment& segment) {
+  const auto known = std::find_if(of_->segments.begin(), of_->segments.end(), [&](const TorchSegment& segment) {
     return begin >= segment.address && end <= segment.address + segment.size;
   });
-  if (known != of_.segments.end()) {
+  if (known != of_->segments.end()) {
     if (!known->pool.empty()) row.string(SegmentColumns::pool, writer_.intern(known->pool));
-    if (action == kBefore) set_stack(row, known->frames, SegmentColumns::stack, SegmentColumns::source);
+    set_stack(row, known->frames, SegmentColumns::stack, SegmentColumns::source);
   }
   pieces_[begin] = end;
 }
 
 void DeviceWriter::write_begin() {
-  for (const auto& [begin, run] : replay_.runs()) held(begin, run.end, kBefore, run);
-  AllocatorReplay& replay = replay_;
-  auto run = replay.runs().begin();
-  for (const auto& [address, block] : replay.blocks()) {
-    const StackName& name = names_.of(block.frames);
-    const StringId called = name.name != 0 ? name.name : writer_.intern(kOlderBlock);
-    Row row = writer_.begin_event(blocks_, now_, 0, called);
-    row.integer(BlockColumns::bytes, as_signed(block.size));
-    row.unsigned_integer(BlockColumns::address, address);
-    row.integer(BlockColumns::requested, as_signed(block.requested));
-    row.integer(BlockColumns::device, device_);
-    row.string(BlockColumns::action, writer_.intern(kBefore));
-    row.unsigned_integer(BlockColumns::stream, block.stream);
-    while (run != replay.runs().end() && run->second.end <= address) ++run;
-    if (run != replay.runs().end() && run->first <= address) row.unsigned_integer(BlockColumns::segment, run->first);
-    if (block.estimated) row.boolean(BlockColumns::estimated, true);
-    set_stack(row, block.frames, BlockColumns::stack, BlockColumns::source);
-    replay.find(address)->name = called;
-    ++events_;
+  for (const auto& [begin, run] : replay_->runs()) held(begin, run.end, kBefore, run);
+  for (const auto& [address, block] : replay_->blocks()) {
+    write_older_block(address, *replay_->find(address), kBefore);
+  }
+  write_totals();
+}
+
+void DeviceWriter::write_older_block(std::uint64_t address, LiveBlock& block, std::string_view action) {
+  const StackName& name = snapshot_->names.of(block.frames);
+  block.name = name.name != 0 ? name.name : writer_.intern(kOlderBlock);
+  Row row = writer_.begin_event(blocks_, now_, 0, block.name);
+  row.integer(BlockColumns::bytes, as_signed(block.size));
+  row.unsigned_integer(BlockColumns::address, address);
+  row.integer(BlockColumns::requested, as_signed(block.requested));
+  row.integer(BlockColumns::device, device_);
+  row.string(BlockColumns::action, writer_.intern(action));
+  row.unsigned_integer(BlockColumns::stream, block.stream);
+  if (const auto segment = replay_->segment_at(address)) row.unsigned_integer(BlockColumns::segment, *segment);
+  if (block.estimated) row.boolean(BlockColumns::estimated, true);
+  set_stack(row, block.frames, BlockColumns::stack, BlockColumns::source);
+}
+
+// What came and went between two snapshots in entries that neither has: the state is that of the later one.
+void DeviceWriter::write_changes(const AllocatorReplay::Blocks& older) {
+  const auto lives_on = [&](std::uint64_t address, const LiveBlock& block) {
+    const auto before = older.find(address);
+    return before != older.end() && before->second.size == block.size && before->second.requested == block.requested;
+  };
+  for (const auto& [address, block] : older) {
+    LiveBlock* now = replay_->find(address);
+    if (now != nullptr && lives_on(address, *now)) {
+      now->name = block.name;
+    } else {
+      release(address, block, kBetween);
+    }
+  }
+  for (auto piece = pieces_.begin(); piece != pieces_.end();) {
+    const auto [begin, end] = *piece;
+    const auto segment = replay_->segment_at(begin);
+    const bool is_held = segment && replay_->runs().at(*segment).end >= end;
+    piece = is_held ? std::next(piece) : pieces_.erase(piece);
+    if (!is_held) (void)begin_segment_row(begin, -as_signed(end - begin), kBetween);
+  }
+  for (const auto& [begin, run] : replay_->runs()) {
+    std::uint64_t from = begin;
+    for (auto piece = pieces_.lower_bound(begin); piece != pieces_.end() && piece->first < run.end; ++piece) {
+      if (from < piece->first) held(from, piece->first, kBetween, run);
+      from = piece->second;
+    }
+    if (from < run.end) held(from, run.end, kBetween, run);
+  }
+  for (const auto& [address, block] : replay_->blocks()) {
+    if (!lives_on(address, block)) write_older_block(address, *replay_->find(address), kBetween);
   }
   write_totals();
 }
@@ -459,27 +548,27 @@ void DeviceWriter::write_entry(std::size_t number, const TraceEntry& entry) {
       write_segment(number, entry);
       break;
     case TraceAction::snapshot:
-      write_moment("snapshot", static_cast<std::int64_t>(number));
+      write_moment("snapshot", entry_number(number));
       break;
     case TraceAction::oom:
       write_failure(number, entry);
       break;
     case TraceAction::unknown:
       ++unknown_actions_;
-      write_moment(file_.data().text(entry.name), static_cast<std::int64_t>(number));
+      write_moment(snapshot_->file.data().text(entry.name), entry_number(number));
       break;
   }
   write_totals();
 }
 
 void DeviceWriter::write_block(std::size_t number, const TraceEntry& entry) {
-  const AllocatorReplay::Done done = replay_.redo(number, entry);
+  const AllocatorReplay::Done done = replay_->redo(number, entry);
   if (done.replaced) release(entry.address, *done.replaced, "its release is not in the trace");
-  const StackName own = names_.of(entry.frames);
+  const StackName own = snapshot_->names.of(entry.frames);
   StringId called = own.name != 0 ? own.name : writer_.intern(kUnknownStack);
   const bool allocates = entry.action == TraceAction::alloc;
   if (allocates) {
-    if (LiveBlock* block = replay_.find(entry.address)) block->name = called;
+    if (LiveBlock* block = replay_->find(entry.address)) block->name = called;
   } else if (done.block && done.block->name != 0) {
     called = done.block->name;
   }
@@ -490,10 +579,10 @@ void DeviceWriter::write_block(std::size_t number, const TraceEntry& entry) {
   row.unsigned_integer(BlockColumns::address, entry.address);
   row.integer(BlockColumns::requested, as_signed(entry.size));
   row.integer(BlockColumns::device, device_);
-  row.integer(BlockColumns::allocated, as_signed(replay_.totals().allocated));
-  row.integer(BlockColumns::reserved, as_signed(replay_.totals().reserved));
-  row.string(BlockColumns::action, writer_.intern(file_.data().text(entry.name)));
-  row.integer(BlockColumns::entry, static_cast<std::int64_t>(number));
+  row.integer(BlockColumns::allocated, as_signed(replay_->totals().allocated));
+  row.integer(BlockColumns::reserved, as_signed(replay_->totals().reserved));
+  row.string(BlockColumns::action, writer_.intern(snapshot_->file.data().text(entry.name)));
+  row.integer(BlockColumns::entry, entry_number(number));
   row.unsigned_integer(BlockColumns::stream, entry.stream);
   if (done.segment) row.unsigned_integer(BlockColumns::segment, *done.segment);
   if (done.block && done.block->estimated) row.boolean(BlockColumns::estimated, true);
@@ -501,7 +590,6 @@ void DeviceWriter::write_block(std::size_t number, const TraceEntry& entry) {
   set_text(row, BlockColumns::compile_context, entry.compile_context);
   set_text(row, BlockColumns::user_metadata, entry.user_metadata);
   set_text(row, BlockColumns::category, entry.category);
-  ++events_;
 }
 
 void DeviceWriter::release(std::uint64_t address, const LiveBlock& block, std::string_view why) {
@@ -511,17 +599,16 @@ void DeviceWriter::release(std::uint64_t address, const LiveBlock& block, std::s
   row.integer(BlockColumns::requested, as_signed(block.requested));
   row.integer(BlockColumns::device, device_);
   row.string(BlockColumns::action, writer_.intern(why));
-  ++events_;
 }
 
 // An entry that gives back a part of what others got, or several of them at once, becomes an event for each of these.
 void DeviceWriter::write_segment(std::size_t number, const TraceEntry& entry) {
-  (void)replay_.redo(number, entry);
+  (void)replay_->redo(number, entry);
   const bool gets = entry.action == TraceAction::segment_alloc || entry.action == TraceAction::segment_map;
-  const std::string_view action = file_.data().text(entry.name);
+  const std::string_view action = snapshot_->file.data().text(entry.name);
   const std::uint64_t end = entry.address + entry.size;
   const auto finish = [&](Row& row) {
-    row.integer(SegmentColumns::entry, static_cast<std::int64_t>(number));
+    row.integer(SegmentColumns::entry, entry_number(number));
     row.unsigned_integer(SegmentColumns::stream, entry.stream);
     set_stack(row, entry.frames, SegmentColumns::stack, SegmentColumns::source);
   };
@@ -546,8 +633,8 @@ void DeviceWriter::write_segment(std::size_t number, const TraceEntry& entry) {
     place = pieces_.lower_bound(std::min(last, end));
   }
   if (gets) {
-    const auto run = replay_.runs().upper_bound(entry.address);
-    const HeldRun of = run == replay_.runs().begin() ? HeldRun{} : std::prev(run)->second;
+    const auto run = replay_->runs().upper_bound(entry.address);
+    const HeldRun of = run == replay_->runs().begin() ? HeldRun{} : std::prev(run)->second;
     Row row = begin_segment_row(entry.address, as_signed(entry.size), action);
     row.boolean(SegmentColumns::joins, mapped);
     row.string(SegmentColumns::type, writer_.intern(of.small ? "small" : "large"));
@@ -559,12 +646,11 @@ void DeviceWriter::write_segment(std::size_t number, const TraceEntry& entry) {
     row.integer(SegmentColumns::device, device_);
     row.string(SegmentColumns::action, writer_.intern(action));
     finish(row);
-    ++events_;
   }
 }
 
 void DeviceWriter::write_failure(std::size_t number, const TraceEntry& entry) {
-  const AllocatorTotals& totals = replay_.totals();
+  const AllocatorTotals& totals = replay_->totals();
   Row row = writer_.begin_event(failures_, now_, 0, writer_.intern("out of memory"));
   row.integer(OomColumns::asked, as_signed(entry.size));
   row.integer(OomColumns::device_free, as_signed(entry.address));
@@ -572,16 +658,15 @@ void DeviceWriter::write_failure(std::size_t number, const TraceEntry& entry) {
   row.integer(OomColumns::allocated, as_signed(totals.allocated));
   row.integer(OomColumns::active, as_signed(totals.active));
   row.integer(OomColumns::reserved, as_signed(totals.reserved));
-  row.integer(OomColumns::entry, static_cast<std::int64_t>(number));
+  row.integer(OomColumns::entry, entry_number(number));
   row.unsigned_integer(OomColumns::stream, entry.stream);
   set_stack(row, entry.frames, OomColumns::stack, OomColumns::source);
   set_text(row, OomColumns::compile_context, entry.compile_context);
   set_text(row, OomColumns::user_metadata, entry.user_metadata);
-  ++events_;
 }
 
 void DeviceWriter::write_moment(std::string_view name, std::int64_t entry) {
-  const AllocatorTotals& totals = replay_.totals();
+  const AllocatorTotals& totals = replay_->totals();
   Row row = writer_.begin_event(moments_, now_, 0, writer_.intern(name));
   row.integer(SnapshotColumns::device, device_);
   row.integer(SnapshotColumns::allocated, as_signed(totals.allocated));
@@ -589,11 +674,10 @@ void DeviceWriter::write_moment(std::string_view name, std::int64_t entry) {
   row.integer(SnapshotColumns::requested, as_signed(totals.requested));
   row.integer(SnapshotColumns::reserved, as_signed(totals.reserved));
   if (entry >= 0) row.integer(SnapshotColumns::entry, entry);
-  ++events_;
 }
 
 void DeviceWriter::write_totals() {
-  const AllocatorTotals& totals = replay_.totals();
+  const AllocatorTotals& totals = replay_->totals();
   peak_allocated_ = std::max(peak_allocated_, totals.allocated);
   peak_reserved_ = std::max(peak_reserved_, totals.reserved);
   for (std::size_t i = 0; i < kTotals; ++i) {
@@ -601,17 +685,16 @@ void DeviceWriter::write_totals() {
     if (any_totals_ && value == last_totals_[i]) continue;
     writer_.sample(totals_[i], now_, value);
     last_totals_[i] = value;
-    ++events_;
   }
   any_totals_ = true;
 }
 
 // The state that the file states, and the moment of it.
-void DeviceWriter::write_end(const Times& times) {
-  now_ = std::max(now_, times.end);
-  for (const std::uint64_t address : replay_.vanished()) {
-    const LiveBlock block = *replay_.find(address);
-    replay_.forget(address);
+void DeviceWriter::write_end(std::int64_t end_ns) {
+  now_ = std::max(now_, end_ns);
+  for (const std::uint64_t address : replay_->vanished()) {
+    const LiveBlock block = *replay_->find(address);
+    replay_->forget(address);
     release(address, block, "gone at the end");
   }
   write_totals();
@@ -631,16 +714,16 @@ void DeviceWriter::write_end(const Times& times) {
 }
 
 void DeviceWriter::check_end() {
-  const ReplayCounts& counts = replay_.counts();
+  const ReplayCounts& counts = replay_->counts();
   const std::string device = device_name(device_);
   AllocatorTotals stated;
-  for (const TorchSegment& segment : of_.segments) {
+  for (const TorchSegment& segment : of_->segments) {
     stated.reserved += segment.size;
     stated.allocated += segment.stated_allocated;
     stated.active += segment.stated_active;
   }
-  const AllocatorTotals& made = replay_.totals();
-  if (!of_.segments.empty() && (made.reserved != stated.reserved || made.active != stated.active)) {
+  const AllocatorTotals& made = replay_->totals();
+  if (!of_->segments.empty() && (made.reserved != stated.reserved || made.active != stated.active)) {
     report_.note(
         "time_check",
         fmt::format("{}: the trace leads to {} bytes active of {} reserved, the segments state {} of {}; is the "
@@ -664,6 +747,10 @@ void DeviceWriter::check_end() {
                "blocks at the end have another size than this allocator's rules give; the file's counts, but sizes of "
                "blocks that are gone by then may be off in the same way",
                counts.sizes_not_as_computed);
+  report_.note("buffer_overflow",
+               "times the trace, which has the newest entries alone, lost its older ones before they were read, or was "
+               "begun anew: what they did is shown as one change, and what came and went in between is not there",
+               gaps_);
   report_.note("pairs_out_of_order", "entries say an earlier time than the one before; they lie at that one's time",
                late_times_);
   report_.note("rows_mended", "entries say no time; they lie at the one before", missing_times_);

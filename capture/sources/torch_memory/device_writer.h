@@ -22,7 +22,8 @@ namespace accelscope::capture::sources::torch_memory {
 // What the allocator held at every moment of a trace. The trace is a ring that has lost its begin, and the segments are
 // the state at its end: so the state at the begin is found by undoing every entry, from the last to the first, and then
 // the entries are done again, one by one. Whatever is alive at the end has the size that the file says; other blocks
-// get the one that the allocator's own rules give them, which depends on what lies behind them at that moment.
+// get the one that the allocator's own rules give them, which depends on what lies behind them at that moment. A
+// further snapshot whose trace goes on where the one before ended needs no undoing.
 
 struct AllocatorTotals {
   std::uint64_t allocated = 0;  // blocks in use
@@ -69,8 +70,12 @@ class AllocatorReplay {
 
   // From the last entry to the first; `entry` as its place in the trace.
   void undo(std::size_t entry, const TraceEntry& what);
-  // Once all are undone: the state is that of the begin.
-  void begin();
+  // Once all are undone: the state is that of the begin. `older`: what an earlier snapshot knows of it.
+  void begin(const Blocks& older);
+  // The trace of another snapshot goes on from here.
+  void go_on(const TorchDevice& device, const BlockSizes& sizes);
+  // Then, from the last entry to the first: which of them made what is there at the end.
+  void look(std::size_t entry, const TraceEntry& what);
   [[nodiscard]] const Blocks& blocks() const noexcept { return blocks_; }
   [[nodiscard]] const Runs& runs() const noexcept { return runs_; }
   [[nodiscard]] const AllocatorTotals& totals() const noexcept { return totals_; }
@@ -87,6 +92,9 @@ class AllocatorReplay {
   [[nodiscard]] LiveBlock* find(std::uint64_t address);
   void forget(std::uint64_t address);  // what is gone without an entry
 
+  [[nodiscard]] std::optional<std::uint64_t> segment_at(std::uint64_t address) const;  // where it begins
+  void add(const ReplayCounts& counts);                                                // of the replay before this one
+
   // Blocks at the end that are not in the segments, by address.
   [[nodiscard]] std::vector<std::uint64_t> vanished() const;
 
@@ -99,11 +107,11 @@ class AllocatorReplay {
   [[nodiscard]] HeldRun run_of(const TraceEntry& what) const;
   [[nodiscard]] std::uint64_t size_at(std::uint64_t address, std::uint64_t requested) const;
 
-  const TorchDevice& device_;
-  const BlockSizes& sizes_;
+  const TorchDevice* device_;
+  const BlockSizes* sizes_;
   Blocks blocks_;
   Runs runs_;
-  std::map<std::uint64_t, std::uint64_t> final_;                // sizes of blocks at the end, by address
+  std::map<std::uint64_t, const TorchBlock*> final_;            // blocks at the end, by address
   std::unordered_map<std::size_t, std::uint64_t> final_sizes_;  // by the entry that allocated them
   std::unordered_map<std::size_t, bool> completes_;  // requests to free without a completion: they end the block
   std::map<std::uint64_t, bool> lives_on_;           // while undoing: the block at the address is that of the end
@@ -115,37 +123,47 @@ struct TorchTables {
   SchemaNumber blocks = kNone, segments = kNone, failures = kNone, moments = kNone, totals = kNone;
 };
 
+// A snapshot that has been read, with what its devices need of it.
+struct OpenSnapshot {
+  OpenSnapshot(SnapshotFile opened, SessionWriter& writer)
+      : file(std::move(opened)), sizes(file.data(), file.settings()), names(file.data(), writer) {}
+  SnapshotFile file;
+  BlockSizes sizes;
+  StackNames names;
+};
+
 class DeviceWriter {
  public:
-  struct Times {
-    std::int64_t begin = 0;  // of the trace, in ns: what is older lies there
-    std::int64_t end = 0;    // when the snapshot was taken
-    bool known = false;      // entries say when they happened
-  };
-  DeviceWriter(SnapshotFile& file, std::int64_t device, const BlockSizes& sizes, SessionWriter& writer,
-               StackNames& names, ImportReport& report);
+  DeviceWriter(std::int64_t device, SessionWriter& writer, ImportReport& report)
+      : device_(device), writer_(writer), report_(report) {}
 
-  // Looks at its times, where it has any. Those beyond the bounds of all devices' are taken for none.
-  void look(tracks::TimeExtremes& extremes);
+  // Goes on to a snapshot, which outlives the next call. Looks at its times, where it has any. Those beyond the bounds
+  // of all devices' are taken for none.
+  void look(OpenSnapshot& snapshot, tracks::TimeExtremes& extremes);
   [[nodiscard]] const tracks::TimeSketch& sketch() const noexcept { return sketch_; }
   void set_bounds(const tracks::TimeBounds& bounds) noexcept { bounds_ = bounds; }
+  // Those that are not there yet.
   void add_tracks(const TorchTables& tables, ClockNumber clock, std::int64_t& order);
-  void write(const Times& times, const std::function<void(std::uint64_t entries)>& progress);
-  [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
-  [[nodiscard]] std::uint64_t entries_read() const noexcept { return entries_read_; }
+  // The entries of the snapshot's trace. `begin_ns`: what is older, and not known from the snapshot before, lies there.
+  void write(std::int64_t begin_ns, const std::function<void(std::uint64_t entries)>& progress);
+  // The state that the last snapshot states, and the moment of it.
+  void write_end(std::int64_t end_ns);
+  [[nodiscard]] std::uint64_t entries_listed() const noexcept { return of_->entries.size(); }  // of the snapshot
 
  private:
   static constexpr std::size_t kTotals = 6;
 
-  void undo_all();
+  void undo_all(const AllocatorReplay::Blocks& older);
+  void go_on();
   void write_begin();
+  void write_older_block(std::uint64_t address, LiveBlock& block, std::string_view action);
+  void write_changes(const AllocatorReplay::Blocks& older);
   void write_entry(std::size_t number, const TraceEntry& entry);
   void write_block(std::size_t number, const TraceEntry& entry);
   void write_segment(std::size_t number, const TraceEntry& entry);
   void write_failure(std::size_t number, const TraceEntry& entry);
   void write_moment(std::string_view name, std::int64_t entry);
   void write_totals();
-  void write_end(const Times& times);
   void check_end();
   void release(std::uint64_t address, const LiveBlock& block, std::string_view why);
   void held(std::uint64_t begin, std::uint64_t end, std::string_view action, const HeldRun& run);
@@ -153,26 +171,30 @@ class DeviceWriter {
   void set_stack(Row& row, PickleValue frames, std::size_t stack, std::size_t source);
   void set_text(Row& row, std::size_t column, PickleValue value);
   [[nodiscard]] std::int64_t time_of(std::size_t number, const TraceEntry& entry);
+  [[nodiscard]] std::int64_t entry_number(std::size_t place) const noexcept {
+    return static_cast<std::int64_t>(entries_before_ + place);
+  }
 
-  SnapshotFile& file_;
   std::int64_t device_;
-  const TorchDevice& of_;
   SessionWriter& writer_;
-  StackNames& names_;
   ImportReport& report_;
-  AllocatorReplay replay_;
+  OpenSnapshot* snapshot_ = nullptr;
+  const TorchDevice* of_ = nullptr;
+  std::optional<AllocatorReplay> replay_;
   TrackNumber blocks_ = kNone, segments_ = kNone, failures_ = kNone, moments_ = kNone;
   std::array<TrackNumber, kTotals> totals_ = {};
   std::array<std::int64_t, kTotals> last_totals_ = {};
   bool any_totals_ = false;
   std::map<std::uint64_t, std::uint64_t> pieces_;  // of segments as they were written: begins and ends
   std::int64_t now_ = 0;
+  std::int64_t trace_ns_ = 0;  // the latest time of the snapshot's trace: two snapshots differ by some us
   bool times_known_ = false;
   tracks::TimeSketch sketch_;
   tracks::TimeBounds bounds_;
   std::int64_t begin_ = 0;
-  std::uint64_t events_ = 0;
-  std::uint64_t entries_read_ = 0, late_times_ = 0, doubtful_times_ = 0, missing_times_ = 0, unknown_actions_ = 0;
+  std::uint64_t entries_before_ = 0;  // in the snapshots before
+  std::uint64_t late_times_ = 0, doubtful_times_ = 0, missing_times_ = 0, unknown_actions_ = 0;
+  std::uint64_t gaps_ = 0;
   std::uint64_t peak_allocated_ = 0, peak_reserved_ = 0;
 };
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 
+#include "core/base/text.h"
 #include "core/model/column_spec.h"
 
 namespace accelscope::capture::sources::torch_memory {
@@ -122,10 +122,8 @@ BlockSizes::BlockSizes(const pickle::PickleData& data, pickle::PickleValue setti
   const auto keys = data.keys(data.shape(divisions));
   const auto values = data.values(divisions);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::string_view key = data.text(keys[i]);  // MiB
     std::uint64_t mib = 0;
-    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), mib);
-    if (error != std::errc() || end != key.data() + key.size() || mib == 0) continue;
+    if (!read_number(data.text(keys[i]), mib) || mib == 0) continue;
     const auto place = static_cast<std::size_t>(std::bit_width(mib) - 1);
     if (place < kSizeClasses) divisions_[place] = data.to_uint64(values[i]).value_or(0);
   }

@@ -19,7 +19,9 @@ struct ActionRow {
   std::string_view name;
   TraceAction action;
 };
-constexpr std::string_view kParts[] = {"segments", "device_traces", "allocator_settings", "external_annotations"};
+// The last one is of those that are taken while a program runs.
+constexpr std::string_view kParts[] = {"segments", "device_traces", "allocator_settings", "external_annotations",
+                                       "accelscope"};
 constexpr ActionRow kActions[] = {
     {"alloc", TraceAction::alloc},
     {"free", TraceAction::free_completed},
@@ -133,6 +135,9 @@ Result<SnapshotFile> SnapshotFile::open(const PickleData& data, std::uint64_t mo
     const std::string_view name = data.text(key);
     if (std::find(std::begin(kParts), std::end(kParts), name) != std::end(kParts)) continue;
     report.note("unknown_fields", fmt::format("the snapshot has a part \"{}\" that is not known here", name));
+  }
+  for (const PickleValue gap : data.list(data.find(data.find(root, "accelscope"), "gaps"))) {
+    file.gaps_.insert(data.to_int64(gap).value_or(-1));
   }
   if (is_dict) file.read_annotations(data.find(root, "external_annotations"), report);
   return file;

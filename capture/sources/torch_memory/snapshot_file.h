@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -85,6 +86,8 @@ class SnapshotFile {
   [[nodiscard]] static Result<SnapshotFile> open(const PickleData& data, std::uint64_t most_rows, ImportReport& report);
 
   [[nodiscard]] const std::map<std::int64_t, TorchDevice>& devices() const noexcept { return devices_; }
+  // Entries between the trace of the snapshot before and this one's are missing, as whoever took both says.
+  [[nodiscard]] bool has_gap(std::int64_t device) const { return gaps_.contains(device); }
   [[nodiscard]] const std::vector<TorchAnnotation>& annotations() const noexcept { return annotations_; }
   [[nodiscard]] PickleValue settings() const noexcept { return settings_; }
   [[nodiscard]] const PickleData& data() const noexcept { return *data_; }
@@ -130,6 +133,7 @@ class SnapshotFile {
   std::uint64_t rows_left_;
   std::uint64_t rows_beyond_ = 0;
   std::map<std::int64_t, TorchDevice> devices_;
+  std::set<std::int64_t> gaps_;  // devices
   std::vector<TorchAnnotation> annotations_;
   PickleValue settings_;
   std::unordered_map<std::uint32_t, EntryShape> shapes_;

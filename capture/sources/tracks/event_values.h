@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/model/ids.h"
+#include "core/model/schema.h"
 
 namespace accelscope::capture::sources::tracks {
 
@@ -67,5 +68,29 @@ class EventValues {
   std::vector<BoundValue> values_;
   std::string text_;
 };
+
+// Into a row, or what is filled like one, of a table with these columns.
+template <typename Target>
+void put_values(Target& target, std::span<const Column> columns, std::span<const BoundValue> values,
+                std::string_view texts) {
+  for (const BoundValue& value : values) {
+    switch (columns[value.column].type) {
+      case ColumnType::int64:
+        target.integer(value.column, static_cast<std::int64_t>(value.value));
+        break;
+      case ColumnType::uint64:
+      case ColumnType::boolean:
+      case ColumnType::string:
+        target.unsigned_integer(value.column, value.value);
+        break;
+      case ColumnType::float64:
+        target.real(value.column, std::bit_cast<double>(value.value));
+        break;
+      case ColumnType::text:
+        target.text(value.column, texts.substr(value.value, value.size));
+        break;
+    }
+  }
+}
 
 }  // namespace accelscope::capture::sources::tracks

@@ -21,11 +21,14 @@ namespace accelscope::capture::sources::tracks {
 inline constexpr std::size_t kFlowSource = 0, kFlowTarget = 1, kFlowId = 2, kFlowIdText = 3, kFlowCategory = 4;
 [[nodiscard]] Schema make_flow_schema();
 
+inline constexpr std::uint64_t kKeyPrime = 0x9E3779B97F4A7C15U;
+
+[[nodiscard]] constexpr std::uint64_t mixed_key(std::uint64_t key, std::uint64_t value) noexcept {
+  return (key ^ (value + kKeyPrime + (key << 6) + (key >> 2))) * kKeyPrime;
+}
+
 [[nodiscard]] constexpr std::uint64_t flow_key(std::uint64_t first, std::uint64_t second) noexcept {
-  constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15U;
-  std::uint64_t hash = (first + 1) * kPrime;
-  hash ^= second + kPrime + (hash << 6) + (hash >> 2);
-  return hash * kPrime;
+  return mixed_key((first + 1) * kKeyPrime, second);
 }
 
 // An event as it was written: enough to find it again.

@@ -134,6 +134,11 @@ Schema make_gpu_schema(GpuTable table, std::span<const ColumnSpec> further) {
   return schema;
 }
 
+Schema make_counter_schema() {
+  return make_schema({"counter", EventKind::counter},
+                     {{.name = "value", .type = columns::kReal, .role = Role::value, .required = true}});
+}
+
 std::string gpu_name(std::string_view number) { return fmt::format("GPU {}", number); }
 std::string gpu_name(std::int64_t number) { return fmt::format("GPU {}", number); }
 

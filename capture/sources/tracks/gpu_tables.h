@@ -48,6 +48,8 @@ struct NvtxColumns {
 // Names of events that only wait: of calls, for what they have started before; of a device, for others of its streams.
 [[nodiscard]] std::span<const std::string_view> gpu_waiting_names(GpuTable table) noexcept;
 [[nodiscard]] Schema make_gpu_schema(GpuTable table, std::span<const ColumnSpec> further = {});
+// The table of counters: a value for each sample.
+[[nodiscard]] Schema make_counter_schema();
 
 // "GPU 0": what every profile calls a GPU, whose number may stand as a text in the file.
 [[nodiscard]] std::string gpu_name(std::string_view number);

@@ -20,27 +20,6 @@ constexpr std::size_t kBufferBytesPerTrack = 16U << 10;
 constexpr std::size_t kMostLanesOfTrack = 1024;
 constexpr std::size_t kMostLanes = kMaxLocalNumber - 64;  // a writer has no more numbers
 
-// Of a row or of a sorter, which keep values alike.
-template <typename Target>
-void set_value(Target& target, ColumnType type, const BoundValue& value, std::string_view text) {
-  switch (type) {
-    case ColumnType::int64:
-      target.integer(value.column, static_cast<std::int64_t>(value.value));
-      break;
-    case ColumnType::uint64:
-    case ColumnType::boolean:
-    case ColumnType::string:
-      target.unsigned_integer(value.column, value.value);
-      break;
-    case ColumnType::float64:
-      target.real(value.column, std::bit_cast<double>(value.value));
-      break;
-    case ColumnType::text:
-      target.text(value.column, text.substr(value.value, value.size));
-      break;
-  }
-}
-
 }  // namespace
 
 // No session has room for more; whatever the file says, such a time is told of as one that cannot be true.
@@ -62,6 +41,14 @@ Track doubtful_track(const Track& of, TrackNumber number, std::int64_t order) {
   aside.kind = kDoubtfulTrack;
   aside.order = order;
   return aside;
+}
+
+void TrackEvents::report_losses(ImportReport& report) const {
+  report.note("impossible_times", std::string(kDoubtfulTimesAreSetAside), doubtful_count_);
+  report.note(
+      "too_many_overlaps",
+      "events were left out because more than 1024 of one track, or more than 16,000 of all, lie over each other",
+      without_lane_);
 }
 
 std::uint32_t TrackEvents::add_track(SchemaNumber number, const Schema& schema) {
@@ -116,7 +103,7 @@ EventId TrackEvents::add_to_lane(TrackState& track, std::uint32_t lane, std::int
   const std::vector<Column>& columns = track.schema->columns;
   if (!fit(values, *track.schema)) return kNoEvent;
   Row row = writer_.begin_event_at(track.number, lane, start, duration, name);
-  for (const BoundValue& value : values) set_value(row, columns[value.column].type, value, text);
+  put_values(row, columns, values, text);
   if (amending_ != nullptr) (*amending_)(start, name, row);
   const EventId id = track.taken ? kNoEvent : row.id();
   bound_buffers(3 + values.size());
@@ -129,7 +116,7 @@ void TrackEvents::add_to_sorter(std::uint32_t track, std::int64_t start, std::in
   if (!fit(values, *tracks_[track].schema)) return;
   EventSorter& sorter = sorter_of(tracks_[track]);
   sorter.begin();
-  for (const BoundValue& value : values) set_value(sorter, columns[value.column].type, value, text);
+  put_values(sorter, columns, values, text);
   sorter.commit(track, start, duration, name);
 }
 

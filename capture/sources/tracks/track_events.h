@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/sources/base/import_report.h"
 #include "capture/sources/tracks/doubtful_times.h"
 #include "capture/sources/tracks/event_values.h"
 #include "capture/sources/tracks/held_events.h"
@@ -85,8 +86,8 @@ class TrackEvents {
   }
   [[nodiscard]] const Schema& schema(std::uint32_t track) const noexcept { return *tracks_[track].schema; }
   [[nodiscard]] std::size_t size() const noexcept { return tracks_.size(); }
-  // Events for which a session has no more sub-lanes: more overlap at one time than can be drawn.
-  [[nodiscard]] std::uint64_t without_lane() const noexcept { return without_lane_; }
+  // Events with doubtful times, and those for which a session has no more sub-lanes.
+  void report_losses(ImportReport& report) const;
 
  private:
   struct TrackState {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "capture/sources/tracks/gpu_tables.h"
 #include "core/base/text.h"
 #include "core/model/column_spec.h"
 #include "core/model/track_kinds.h"
@@ -29,9 +30,7 @@ std::uint32_t UnorderedSession::add_table(Schema schema) {
 
 std::uint32_t UnorderedSession::counter_table() {
   if (counters_ == kNone) {
-    counters_ =
-        add_table(make_schema({"counter", EventKind::counter},
-                              {{.name = "value", .type = columns::kReal, .role = Role::value, .required = true}}));
+    counters_ = add_table(make_counter_schema());
   }
   return counters_;
 }
@@ -224,11 +223,7 @@ Result<void> UnorderedSession::define_rows(ClockNumber clock) {
 void UnorderedSession::report_losses() {
   report_.note("negative_duration", "events end before they begin; they are shown with no duration",
                negative_durations_);
-  report_.note("impossible_times", std::string(kDoubtfulTimesAreSetAside), events_.doubtful_count());
-  report_.note(
-      "too_many_overlaps",
-      "events were left out because more than 1024 of one track, or more than 16,000 of all, lie over each other",
-      events_.without_lane());
+  events_.report_losses(report_);
   report_.note("too_many_tracks",
                fmt::format("rows beyond the first {} share rows called \"further rows ...\"", kMostRows), shared_rows_);
 }

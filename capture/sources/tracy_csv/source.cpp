@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -63,9 +62,6 @@ struct TracyLayout {
 
 // The row as one cell for each column; false if it cannot be one. Cells of `cells` are reused.
 [[nodiscard]] bool split_tracy_row(std::string_view line, const TracyLayout& layout, std::vector<std::string>& cells);
-
-[[nodiscard]] bool read_whole_number(std::string_view cell, std::int64_t& value) noexcept;
-[[nodiscard]] bool read_real_number(std::string_view cell, double& value) noexcept;
 
 struct KnownColumn {
   std::string_view name;
@@ -125,7 +121,7 @@ constexpr std::size_t kMostTracyColumns = 200;  // the tool writes a dozen
     double value = 0;
     // Rows of plots leave them empty, but for the time.
     if (cell.empty() && layout.columns[i] != TracyColumn::start) continue;
-    if (!read_real_number(cell, value)) return false;
+    if (!read_number(trimmed(cell), value)) return false;
   }
   return true;
 }
@@ -187,18 +183,6 @@ int probe_tracy_csv_text(std::string_view text) {
   constexpr int kCertain = 95;
   const std::size_t end = text.find('\n');
   return read_tracy_header(text.substr(0, std::min(end, text.size()))) ? kCertain : 0;
-}
-
-bool read_whole_number(std::string_view cell, std::int64_t& value) noexcept {
-  cell = trimmed(cell);
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  return error == std::errc() && end == cell.data() + cell.size() && !cell.empty();
-}
-
-bool read_real_number(std::string_view cell, double& value) noexcept {
-  cell = trimmed(cell);
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  return error == std::errc() && end == cell.data() + cell.size() && !cell.empty();
 }
 
 bool split_tracy_row(std::string_view line, const TracyLayout& layout, std::vector<std::string>& cells) {
@@ -399,7 +383,7 @@ void TracyCsvImport::take_line(std::string_view line) {
   row_ += (row_.empty() ? "" : "\n") + std::string(line);
   const std::size_t last = row_.rfind(layout_.separator);
   std::int64_t time = 0;
-  if (last != std::string::npos && read_whole_number(std::string_view(row_).substr(last + 1), time)) {
+  if (last != std::string::npos && read_number(trimmed(std::string_view(row_).substr(last + 1)), time)) {
     cells_ = {row_.substr(0, last), row_.substr(last + 1)};
     row_.clear();
     return take_row();
@@ -431,7 +415,7 @@ std::string_view TracyCsvImport::cell(TracyColumn column) const {
 
 std::optional<std::int64_t> TracyCsvImport::number(TracyColumn column) const {
   std::int64_t value = 0;
-  if (!read_whole_number(cell(column), value) || value < 0 || value > kLargestTime) return std::nullopt;
+  if (!read_number(trimmed(cell(column)), value) || value < 0 || value > kLargestTime) return std::nullopt;
   return value;
 }
 
@@ -471,7 +455,7 @@ void TracyCsvImport::fill_zone() {
   ++column;
   if (layout_.place(TracyColumn::thread) != TracyLayout::kAbsent) {
     std::int64_t thread = 0;
-    if (read_whole_number(cell(TracyColumn::thread), thread)) events_->integer(column, thread);
+    if (read_number(trimmed(cell(TracyColumn::thread)), thread)) events_->integer(column, thread);
     ++column;
   }
   for (std::size_t i = 0; i < cells_.size(); ++i) {
@@ -484,7 +468,7 @@ void TracyCsvImport::fill_zone() {
 void TracyCsvImport::take_plot_sample() {
   const std::optional<std::int64_t> start = number(TracyColumn::start);
   double value = 0;
-  if (!start || !read_real_number(cells_.back(), value)) return skip(bad_times_);
+  if (!start || !read_number(trimmed(cells_.back()), value)) return skip(bad_times_);
   samples_->begin();
   samples_->real(0, value);
   samples_->commit(lane_of(plot_numbers_, plots_, cells_[0]), *start, 0, 0);
@@ -516,8 +500,8 @@ void TracyCsvImport::take_statistics() {
     std::int64_t whole = 0;
     double real = 0;
     if (schema.columns[column].type == ColumnType::float64) {
-      if (read_real_number(cells_[i], real)) row.real(column, real);
-    } else if (read_whole_number(cells_[i], whole)) {
+      if (read_number(trimmed(cells_[i]), real)) row.real(column, real);
+    } else if (read_number(trimmed(cells_[i]), whole)) {
       row.integer(column, whole);
     }
   }

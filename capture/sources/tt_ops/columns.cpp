@@ -126,7 +126,7 @@ void DeviceTime::add(std::int64_t first_cycle, std::optional<std::int64_t> last_
 
 std::optional<double> DeviceTime::ticks_per_ns() const {
   if (rates_.empty()) return std::nullopt;
-  const double middle = middle_value(rates_);
+  const double middle = analysis::middle_value(rates_);
   constexpr double kMhz = 1000;
   constexpr double kRounded = 1e-3;
   const double whole = std::round(middle * kMhz) / kMhz;
@@ -158,7 +158,7 @@ std::vector<ClockAnchor> DeviceTime::following_anchors(double ticks_per_ns) cons
   constexpr std::int64_t kTooLong = 1024;  // times the usual length
   std::vector<std::int64_t> lengths;
   for (const Operation& operation : sorted) lengths.push_back(operation.last_cycle - operation.first_cycle);
-  const std::int64_t usual = std::max<std::int64_t>(middle_value(lengths), 1);
+  const std::int64_t usual = std::max<std::int64_t>(analysis::middle_value(lengths), 1);
   for (Operation& operation : sorted) {
     if ((operation.last_cycle - operation.first_cycle) / usual >= kTooLong)
       operation.last_cycle = operation.first_cycle;

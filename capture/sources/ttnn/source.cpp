@@ -20,7 +20,6 @@
 #include "capture/sources/sqlite/foreign_database.h"
 #include "capture/sources/tracks/unordered_session.h"
 #include "core/model/column_spec.h"
-#include "core/store/session_check.h"
 
 namespace accelscope::capture::sources::ttnn {
 namespace {
@@ -466,11 +465,9 @@ Result<void> MemoryReportImport::run() {
 
 }  // namespace
 
-int probe_memory_report(std::string_view head, const std::string& path) {
+int probe_memory_report(const FileHead& head) {
   constexpr int kSureReport = 90;
-  if (!sqlite::is_database(head)) return 0;
-  const auto tables = tables_of_other_database(path);
-  return tables && is_memory_report(*tables) ? kSureReport : 0;
+  return head.database && is_memory_report(head.database->tables()) ? kSureReport : 0;
 }
 
 Result<void> import_memory_report(const std::string& path, const ImportOptions& options, EventSink& sink) {

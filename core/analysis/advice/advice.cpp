@@ -12,7 +12,7 @@
 #include "core/base/format.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 bool by_length(const FindingPlace& a, const FindingPlace& b) { return a.range.length_ns() > b.range.length_ns(); }
@@ -100,11 +100,6 @@ void Judgement::tell(Finding finding) const {
   if (finding.saving_ns <= 0 || finding.share < finding.rule->least_share) return;
   if (!finding.device.empty() && !finding.tracks.empty()) finding.share = std::min(1.0, finding.share);
   advice.findings.push_back(std::move(finding));
-}
-
-std::string count_text(std::uint64_t count, std::string_view noun, std::string_view plural) {
-  if (count != 1 && !plural.empty()) return fmt::format("{} {}", format_count(count), plural);
-  return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
 }
 
 std::string times_text(double times) {
@@ -246,6 +241,7 @@ Result<void> judge_part(const QueryContext& query, const EventFilter& filter, co
     const auto hotspots = TRY(find_hotspots(query, *working.range));
     judge_products(judgement, devices, hotspots);
     TRY(judge_kernels(judgement, devices, hotspots));
+    TRY(judge_memory_bound(judgement, devices, hotspots));
   }
   TRY(judge_operations(judgement, devices));
   TRY(judge_links(judgement, devices));
@@ -322,8 +318,8 @@ Finding error_finding(const Snapshot& snapshot, const std::vector<const Reported
   found.first = first.incident.event;
   found.source = first.source;
   found.headline = first.name + (first.details.empty() ? "" : ": " + first.details) + " at " +
-                   format_duration(static_cast<double>(first.incident.begin_ns)) +
-                   (count > 1 ? fmt::format(", the first of {}", count_text(count, "error")) : "");
+                   format_duration(first.incident.begin_ns) +
+                   (count > 1 ? fmt::format(", the first of {}", counted(count, "error")) : "");
   found.tab = first.name;
   for (const RanAround& each : first.around) {
     if (found.source.empty()) found.source = each.source;
@@ -441,9 +437,9 @@ const Finding* costliest_finding(const Advice& advice) noexcept {
 std::string saving_text(const Finding& finding) {
   if (finding.is_error) return "";
   if (finding.saving_ns <= 0) return "no time, but memory";
-  const std::string most = format_duration(static_cast<double>(finding.saving_ns));
+  const std::string most = format_duration(finding.saving_ns);
   if (finding.is_replayed) return "saves " + most;
-  const std::string least = format_duration(static_cast<double>(finding.least_ns));
+  const std::string least = format_duration(finding.least_ns);
   if (finding.least_ns <= 0) return "up to " + most;
   return least == most ? "saves " + most : fmt::format("saves {} to {}", least, most);
 }
@@ -469,4 +465,4 @@ std::string unjudged_text(const Advice& advice) {
   return text.empty() ? "" : "not judged: " + text;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -19,7 +19,7 @@
 #include "core/analysis/time/stretches.h"
 #include "core/model/event_filter.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // Where a finding is seen, with its reason where that differs from the finding's.
 struct FindingPlace {
@@ -91,4 +91,4 @@ struct Advice {
 // all were.
 [[nodiscard]] std::string unjudged_text(const Advice& advice);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

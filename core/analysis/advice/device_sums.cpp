@@ -13,11 +13,11 @@
 #include "core/scan/column_values.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
-constexpr unsigned kTransfersAlone = 1U << static_cast<unsigned>(Unit::transfer);
-constexpr unsigned kCollectivesAlone = 1U << static_cast<unsigned>(Unit::collective);
+constexpr unsigned kTransfersAlone = 1U << static_cast<unsigned>(WorkUnit::transfer);
+constexpr unsigned kCollectivesAlone = 1U << static_cast<unsigned>(WorkUnit::collective);
 
 struct KernelZone {
   std::int64_t begin_ns, end_ns;
@@ -103,7 +103,7 @@ class SumsWorker {
       case LanePlan::Part::totals:
         return add_totals(chunk, window, lane);
       case LanePlan::Part::work:
-        if (lane.unit == Unit::compute) return add_compute(chunk, window, lane);
+        if (lane.unit == WorkUnit::compute) return add_compute(chunk, window, lane);
         return add_moves(chunk, window, lane);
       case LanePlan::Part::none:
         return;
@@ -223,7 +223,7 @@ class SumsWorker {
     DeviceSum& sum = sums[lane.device];
     OpenDevice& open = open_[lane.device];
     const WaitNames waits(chunk.lane.schema.get(), *snapshot_.strings);
-    Stretches& parts = lane.unit == Unit::transfer ? open.transfers : open.collectives;
+    Stretches& parts = lane.unit == WorkUnit::transfer ? open.transfers : open.collectives;
     const bool looks = lane.vendor != nullptr && (lane.names_loads || lane.is_packets);
     NumberBlock bytes;
     chunk.for_each_block([&](const ScannedBlock& block) {
@@ -315,6 +315,7 @@ class SumsWorker {
         const double limit = limits.at(i, block.name(i));
         if (begin >= end || limit >= 1) continue;
         open_[lane.device].limits.push_back({begin, end, limit, limits.warms_up(block.name(i))});
+        sums[lane.device].limits_ns[block.name(i)] += end - begin;
         const bool own = window.owns(chunk, block.ticks().begins[i]);
         sums[lane.device].throttled.add(block.id(i), lane.number, begin, end, 0, 0, own);
       }
@@ -390,14 +391,14 @@ class SumsWorker {
   }
 
   // Adds up the time of every set of units; returns the stretches in which any is under way.
-  static Stretches sweep(DeviceSum& sum, const std::array<const Stretches*, kUnits>& units) {
+  static Stretches sweep(DeviceSum& sum, const std::array<const Stretches*, kWorkUnits>& units) {
     Stretches any;
-    std::array<std::size_t, kUnits> at{};
+    std::array<std::size_t, kWorkUnits> at{};
     std::int64_t now = INT64_MIN;
     for (;;) {
       unsigned under_way = 0;
       std::int64_t next = INT64_MAX;
-      for (std::size_t u = 0; u < kUnits; ++u) {
+      for (std::size_t u = 0; u < kWorkUnits; ++u) {
         const Stretches& parts = *units[u];
         while (at[u] < parts.size() && parts[at[u]].second <= now) ++at[u];
         if (at[u] == parts.size()) continue;
@@ -626,7 +627,7 @@ std::int64_t DeviceSum::active_ns() const noexcept {
   return sum;
 }
 
-std::int64_t DeviceSum::active_ns(Unit unit) const {
+std::int64_t DeviceSum::active_ns(WorkUnit unit) const {
   DeviceActivity of;
   of.times_ns = times_ns;
   return of.active_ns(unit);
@@ -666,4 +667,4 @@ Result<std::vector<DeviceSum>> device_sums(const QueryContext& query, const Even
   return devices;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -18,7 +18,7 @@
 #include "core/analysis/time/work_kind.h"
 #include "core/scan/group_by.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 inline constexpr std::int64_t kLeastGapNs = 1'000;    // shorter ones are the pauses of any stream
 inline constexpr std::int64_t kTinyKernelNs = 5'000;  // RuleId::tiny_kernels
@@ -95,11 +95,11 @@ struct EngineSum {
 
 struct DeviceSum {
   std::string device;
-  std::array<std::int64_t, 1U << kUnits> times_ns{};  // by the set of units under way
-  TimeRange stretch{0, 0};                            // of its work
-  std::int64_t compute_ns = 0;                        // at least one engine works, and does not only prepare
-  std::vector<EngineSum> engines;                     // with any work
-  std::vector<TrackNumber> tracks;                    // of work: where gaps show
+  std::array<std::int64_t, 1U << kWorkUnits> times_ns{};  // by the set of units under way
+  TimeRange stretch{0, 0};                                // of its work
+  std::int64_t compute_ns = 0;                            // at least one engine works, and does not only prepare
+  std::vector<EngineSum> engines;                         // with any work
+  std::vector<TrackNumber> tracks;                        // of work: where gaps show
   std::vector<TrackNumber> transfer_tracks;
   std::vector<DeviceGap> gaps;  // by time; of at least kLeastGapNs, the longest kMostGaps
   // By time, at most kMostGaps: nothing else of the device is under way. Whole as long as they add up to alone_ns().
@@ -119,6 +119,7 @@ struct DeviceSum {
   double throttled_ns = 0;  // time of the matrix engine under a limit, times one less that
   double warm_up_ns = 0;    // of it: until the engine has been busy for a while
   std::int64_t limited_work_ns = 0;
+  std::map<StringId, std::int64_t> limits_ns;  // by kind, how long it was in force
   std::map<StringId, LoadedTensor> tensors;
   std::vector<ProgramRun> runs;      // by begin
   std::uint64_t zones_left_out = 0;  // kernels of cores beyond kMostZones; then the runs' cores and times are not known
@@ -133,12 +134,12 @@ struct DeviceSum {
     return std::tie(times_ns, compute_ns, gaps, transfers_alone, collectives_alone, kernels, tiny_kernels,
                     tiny_pauses_ns, tiny, small, packets, large_bytes, large_ns, spills, saved_bytes, reloaded_bytes,
                     off_chip_read, transposes, multiplications, flops, throttled, throttled_ns, warm_up_ns,
-                    limited_work_ns, tensors, runs, zones_left_out);
+                    limited_work_ns, limits_ns, tensors, runs, zones_left_out);
   }
 
   [[nodiscard]] std::int64_t active_ns() const noexcept;
-  [[nodiscard]] std::int64_t active_ns(Unit unit) const;  // it is under way
-  [[nodiscard]] std::int64_t alone_ns(Unit unit) const noexcept {
+  [[nodiscard]] std::int64_t active_ns(WorkUnit unit) const;  // it is under way
+  [[nodiscard]] std::int64_t alone_ns(WorkUnit unit) const noexcept {
     return times_ns[std::size_t{1} << static_cast<unsigned>(unit)];
   }
   [[nodiscard]] Stretches gap_stretches() const;
@@ -148,4 +149,4 @@ struct DeviceSum {
 // Of the devices that have work, in the order of TrackDevices.
 [[nodiscard]] Result<std::vector<DeviceSum>> device_sums(const QueryContext& query, const EventFilter& filter);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -10,7 +10,7 @@
 #include "core/scan/group_by.h"
 #include "core/search/filter_mask.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 struct ByLength : EvidenceEvent {
@@ -28,7 +28,7 @@ Result<Evidence> finding_evidence(const QueryContext& query, const Finding& find
   EventFilter filter = finding.events;
   const TimeRange range = filter.range.value_or(TimeRange{});
   QueryContext masked = query;
-  const auto mask = TRY(filter_mask(query, filter));
+  const auto mask = TRY(search::filter_mask(query, filter));
   masked.mask = mask;
   struct Part {
     Best<ByLength> longest;
@@ -197,4 +197,4 @@ Result<std::shared_ptr<const ErrorReport>> report_errors(const QueryContext& que
   return std::shared_ptr<const ErrorReport>(std::move(report));
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -9,7 +9,7 @@
 #include "core/analysis/figures/incidents.h"
 #include "core/model/event_filter.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct EvidenceEvent {
   EventId id = kNoEvent;
@@ -57,4 +57,4 @@ struct ErrorReport {
 [[nodiscard]] Result<std::shared_ptr<const ErrorReport>> report_errors(const QueryContext& query,
                                                                        const EventFilter& filter);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

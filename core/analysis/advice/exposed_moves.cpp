@@ -7,7 +7,7 @@
 
 #include "core/scan/column_values.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 struct MoveLane {
@@ -89,4 +89,4 @@ Result<DeviceMoves> device_moves(const QueryContext& query, const DeviceSum& dev
   return moves;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -10,7 +10,7 @@
 #include "core/analysis/advice/device_sums.h"
 #include "core/analysis/advice/words.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct DeviceMove {
   EventId event = kNoEvent;
@@ -33,4 +33,4 @@ struct DeviceMoves {
 [[nodiscard]] Result<DeviceMoves> device_moves(const QueryContext& query, const DeviceSum& device,
                                                const TimeRange& range);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -6,7 +6,7 @@
 #include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // What each name of a snapshot means, found when it is first met.
@@ -246,4 +246,4 @@ Result<std::vector<IdleGap>> idle_causes(const std::vector<DeviceGap>& gaps, con
   return causes;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -15,7 +15,7 @@
 #include "core/analysis/dependencies/dependencies.h"
 #include "core/scan/event_reader.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct HostSpan {
   std::int64_t begin_ns = 0, end_ns = 0;
@@ -81,4 +81,4 @@ class HostWatch {
                                                        const TaskControl& control,
                                                        IdleCause first = IdleCause::loading);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -9,10 +9,8 @@
 #include "core/analysis/time/stretches.h"
 #include "core/base/format.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
-
-std::string time_of(double ns) { return format_duration(ns); }
 
 void judge_balance(const Judgement& judgement, const DeviceSum& device) {
   if (device.zones_left_out > 0) {
@@ -31,7 +29,7 @@ void judge_balance(const Judgement& judgement, const DeviceSum& device) {
     if (run.cores < 2 || over <= rule_of(RuleId::unbalanced_cores).threshold * run.mean_ns) continue;
     lost += over;
     slowest[run.longest_track] += over;
-    places.push_back({{run.begin_ns, run.end_ns}, fmt::format("longest core {} over the mean", time_of(over))});
+    places.push_back({{run.begin_ns, run.end_ns}, fmt::format("longest core {} over the mean", format_duration(over))});
     if (worst == nullptr || over > static_cast<double>(worst->longest_ns) - worst->mean_ns) worst = &run;
   }
   if (!any || !judgement.judges(RuleId::unbalanced_cores) || worst == nullptr) return;
@@ -74,7 +72,7 @@ void judge_core_waits(const Judgement& judgement, const DeviceSum& device, const
     if (over <= rule_of(rule.rule).threshold * static_cast<double>(run.longest_ns)) continue;
     lost += over;
     waited += static_cast<double>(run.*rule.waited_ns);
-    places.push_back({{run.begin_ns, run.end_ns}, fmt::format("{} less without waiting", time_of(over))});
+    places.push_back({{run.begin_ns, run.end_ns}, fmt::format("{} less without waiting", format_duration(over))});
     if (worst == nullptr || over > static_cast<double>(worst->longest_ns - worst->*rule.without_ns)) worst = &run;
   }
   if (worst == nullptr) return;
@@ -133,7 +131,7 @@ void judge_parts(const Judgement& judgement, const DeviceSum& device) {
   found.first = device.runs.front().event;
   found.headline =
       fmt::format("{} sub-devices work one after another for {}, the busiest for {} of it", format_count(device.parts),
-                  time_of(static_cast<double>(all)), time_of(static_cast<double>(most)));
+                  format_duration(static_cast<double>(all)), format_duration(static_cast<double>(most)));
   found.tab = "sub-devices one after another";
   judgement.tell(std::move(found));
 }
@@ -165,8 +163,8 @@ void judge_dispatch(const Judgement& judgement, const DeviceSum& device) {
   Finding found = judgement.finding(RuleId::dispatch_gaps, device, static_cast<double>(lost - retained));
   found.least_ns = found.saving_ns;
   found.count = places.size();
-  found.headline = fmt::format("{} idle {} in {} between runs", device.device, time_of(static_cast<double>(lost)),
-                               count_text(places.size(), "gap"));
+  found.headline = fmt::format("{} idle {} in {} between runs", device.device,
+                               format_duration(static_cast<double>(lost)), counted(places.size(), "gap"));
   found.tab = "no run dispatched";
   set_places(found, std::move(places));
   judgement.tell(std::move(found));
@@ -183,4 +181,4 @@ void judge_cores(const Judgement& judgement, const DeviceSum& device) {
   judge_dispatch(judgement, device);
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -9,7 +9,7 @@
 #include "core/analysis/vendors/vendor.h"
 #include "core/base/format.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // Engines pause between kernels for less.
@@ -30,13 +30,13 @@ const EngineSum* busiest_engine(const DeviceSum& device) {
 
 void judge_starved(const Judgement& judgement, const DeviceSum& device) {
   if (device.transfer_tracks.empty() || !judgement.judges(RuleId::starved)) return;
-  const std::int64_t alone = device.alone_ns(Unit::transfer);
+  const std::int64_t alone = device.alone_ns(WorkUnit::transfer);
   if (share_of(alone, device.active_ns()) <= rule_of(RuleId::starved).threshold) return;
-  const std::int64_t hidden = std::min(alone, device.alone_ns(Unit::compute));
+  const std::int64_t hidden = std::min(alone, device.alone_ns(WorkUnit::compute));
   Finding found = judgement.finding(RuleId::starved, device, static_cast<double>(hidden));
   found.headline =
       fmt::format("{} loads with nothing else under way for {} of {}: loading ahead would hide {}", device.device,
-                  duration_text(alone), duration_text(device.active_ns()), duration_text(hidden));
+                  format_duration(alone), format_duration(device.active_ns()), format_duration(hidden));
   found.repairs = device.transfers_alone;
   found.tab = fmt::format("DMA alone {}", format_share(share_of(alone, device.active_ns())));
   found.count = 1;
@@ -49,6 +49,7 @@ void judge_throttling(const Judgement& judgement, const DeviceSum& device) {
   if (device.throttled.count == 0 || device.throttled_ns <= rule_of(RuleId::throttling).threshold) return;
   Finding found = judgement.finding(RuleId::throttling, device, device.throttled_ns, device.throttled, {});
   found.headline = throttled_text(device);
+  found.evidence = throttled_kinds(judgement.snapshot(), device);
   found.tab = throttled_tab(device);
   judgement.tell(std::move(found));
 }
@@ -64,7 +65,7 @@ void judge_matrix(const Judgement& judgement, const DeviceSum& device) {
     found.headline = fmt::format("{} of the matrix engine's time goes to transposes, {} of them",
                                  format_share(share_of(transposing, transposing + multiplying)),
                                  format_count(device.transposes.count));
-    found.tab = fmt::format("transposes {}", duration_text(transposing));
+    found.tab = fmt::format("transposes {}", format_duration(transposing));
     judgement.tell(std::move(found));
   }
   const DevicePeaks peaks = device_peaks(judgement.snapshot(), device.device);
@@ -76,7 +77,7 @@ void judge_matrix(const Judgement& judgement, const DeviceSum& device) {
   Finding found = judgement.finding(RuleId::low_utilisation, device, static_cast<double>(multiplying) - ideal_ns,
                                     device.multiplications, {std::string(vendors().front().multiply_term)});
   found.headline =
-      fmt::format("Multiplications use {} of the array in {}", format_share(used), duration_text(multiplying));
+      fmt::format("Multiplications use {} of the array in {}", format_share(used), format_duration(multiplying));
   found.tab = fmt::format("array {} used", format_share(used));
   judgement.tell(std::move(found));
 }
@@ -86,9 +87,9 @@ void judge_serial(const Judgement& judgement, const DeviceSum& device, const Eng
   const std::int64_t saved = device.compute_ns - busiest.busy_ns;
   if (share_of(saved, device.compute_ns) <= rule_of(RuleId::serial_engines).threshold) return;
   Finding found = judgement.finding(RuleId::serial_engines, device, static_cast<double>(saved));
-  found.headline = fmt::format("Engines work {}, the busiest ({}) only {} of it", duration_text(device.compute_ns),
-                               track_name(judgement, busiest.track), duration_text(busiest.busy_ns));
-  found.tab = fmt::format("engines one after another {}", duration_text(saved));
+  found.headline = fmt::format("Engines work {}, the busiest ({}) only {} of it", format_duration(device.compute_ns),
+                               track_name(judgement, busiest.track), format_duration(busiest.busy_ns));
+  found.tab = fmt::format("engines one after another {}", format_duration(saved));
   found.count = device.engines.size();
   judgement.tell(std::move(found));
 }
@@ -97,13 +98,25 @@ void judge_serial(const Judgement& judgement, const DeviceSum& device, const Eng
 
 std::string throttled_text(const DeviceSum& device) {
   const bool warms_up = 2 * device.warm_up_ns > device.throttled_ns;
-  return fmt::format("{} {} for {} of its multiplications, {} of it lost", device.device,
-                     warms_up ? "warms up" : "throttled", duration_text(device.limited_work_ns),
+  const std::int64_t work_ns = device.multiplications.time.length_ns() + device.transposes.time.length_ns();
+  const double share = share_of(device.limited_work_ns, work_ns);
+  const std::string part = share > 0 && share <= 1 ? fmt::format(" ({})", format_share(share)) : std::string();
+  return fmt::format("{} {} for {} of its multiplications{}, {} of it lost", device.device,
+                     warms_up ? "warms up" : "throttled", format_duration(device.limited_work_ns), part,
                      format_duration(device.throttled_ns));
+}
+std::string throttled_kinds(const Snapshot& snapshot, const DeviceSum& device) {
+  std::vector<std::pair<std::int64_t, std::string_view>> kinds;
+  for (const auto& [name, length_ns] : device.limits_ns) kinds.emplace_back(length_ns, snapshot.strings->text(name));
+  std::ranges::sort(kinds, std::ranges::greater{});
+  std::string text;
+  for (const auto& [length_ns, name] : kinds)
+    text += fmt::format("{}{} for {}", text.empty() ? "limits in force: " : ", ", name, format_duration(length_ns));
+  return text;
 }
 std::string throttled_tab(const DeviceSum& device) {
   return fmt::format("{} {}", 2 * device.warm_up_ns > device.throttled_ns ? "warms up" : "throttled",
-                     duration_text(device.limited_work_ns));
+                     format_duration(device.limited_work_ns));
 }
 
 // What all devices stand idle at once: one alone may wait for another rank.
@@ -128,8 +141,8 @@ void judge_engine_gaps(const Judgement& judgement, const std::vector<DeviceSum>&
   found.least_ns = found.saving_ns;  // nothing of any device is under way meanwhile
   found.reported = kEngineGapsReported;
   found.headline =
-      fmt::format("{} idle {} in {}, {} of {}", device.device, duration_text(idle), count_text(places.size(), "gap"),
-                  format_share(found.share), duration_text(device.stretch.length_ns()));
+      fmt::format("{} idle {} in {}, {} of {}", device.device, format_duration(idle), counted(places.size(), "gap"),
+                  format_share(found.share), format_duration(device.stretch.length_ns()));
   found.tab = "idle, nothing launched";
   found.count = places.size();
   set_places(found, std::move(places));
@@ -167,7 +180,7 @@ Result<void> add_waits(const Judgement& judgement, const DeviceSum& device) {
   const std::int64_t waited = std::min(waits.wait_ns, idle);
   if (share_of(waited, device.active_ns()) <= kLeastWaitShare) return {};
   std::string text = fmt::format("{}, the busiest engine, waits {} of {}", track_name(judgement, busiest->track),
-                                 duration_text(waited), duration_text(device.active_ns()));
+                                 format_duration(waited), format_duration(device.active_ns()));
   if (!waits.causes.empty()) {
     const WaitCause& most = waits.causes.front();
     text += fmt::format(", {} for {}", format_share(share_of(most.wait_ns, waits.wait_ns)), most.name);
@@ -176,4 +189,4 @@ Result<void> add_waits(const Judgement& judgement, const DeviceSum& device) {
   return {};
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -7,7 +7,7 @@
 #include "core/analysis/collectives/report.h"
 #include "core/base/format.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 struct LateRank {
@@ -53,12 +53,11 @@ Result<void> judge_ranks(const Judgement& judgement, const std::vector<DeviceSum
   found.count = worst->places.size();
   found.first = worst->first;
   found.headline = fmt::format("{} comes last to {} of {} collectives: all others wait {} for it", rank.name,
-                               format_count(worst->places.size()), format_count(met),
-                               format_duration(static_cast<double>(worst->late_ns)));
+                               format_count(worst->places.size()), format_count(met), format_duration(worst->late_ns));
   found.tab = fmt::format("{} comes last", rank.name);
   set_places(found, std::move(worst->places));
   judgement.tell(std::move(found));
   return {};
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -9,7 +9,7 @@
 #include "core/analysis/time/track_devices.h"
 #include "core/base/format.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // What saves less of the whole is within what seeds and jitter do.
@@ -125,8 +125,8 @@ class ReplayJudge {
         tell(
             finding(RuleId::reloaded_tensor, *repaired, changed, "drop reload of " + tensor.name,
                     {quoted_term("name", tensor.name), quoted_term(words.to_column, words.on_chip_place)}, tensor.name),
-            fmt::format("{} loaded {}: {} read again{}", tensor.name, times_text(times),
-                        format_bytes(static_cast<double>(own.bytes)), own.others),
+            fmt::format("{} loaded {}: {} read again{}", tensor.name, times_text(times), format_bytes(own.bytes),
+                        own.others),
             fmt::format("{} loaded {}", tensor.name, times_text(times)));
       }
       break;  // the program is that of all
@@ -143,7 +143,7 @@ class ReplayJudge {
       const NodeIndex first = replay_.graph().find(repaired->events.front().event);
       const std::string name = first == kNoNode ? std::string() : text(replay_.graph().names[first]);
       const DeviceShare own = share_of_device(*repaired, device);
-      const std::string moved = format_bytes(static_cast<double>(own.bytes)) + own.others;  // that come back
+      const std::string moved = format_bytes(own.bytes) + own.others;  // that come back
       return tell(finding(RuleId::spills, *repaired, changed, "drop spills", {quoted_term("name", name)}),
                   fmt::format("{} go to device memory and come back, in {} transfers that are waited for", moved,
                               format_count(repaired->events.size())),
@@ -156,9 +156,8 @@ class ReplayJudge {
         finding(RuleId::spills, *repaired, changed, "drop spills", {quoted_term(words.from_column, words.spill_place)});
     if (made) made->reported = kReplayedReported;
     tell(std::move(made),
-         fmt::format("{} spilled and {} reloaded, {} of what is read{}",
-                     format_bytes(static_cast<double>(device.saved_bytes)), format_bytes(reloaded),
-                     format_share(reloaded / read), share_of_device(*repaired, device).others),
+         fmt::format("{} spilled and {} reloaded, {} of what is read{}", format_bytes(device.saved_bytes),
+                     format_bytes(reloaded), format_share(reloaded / read), share_of_device(*repaired, device).others),
          fmt::format("{} reloaded after spills", format_bytes(reloaded)));
   }
 
@@ -199,6 +198,7 @@ class ReplayJudge {
       found->count = limits.count;
       found->first = limits.first;
       found->places = limits.places;
+      found->evidence = throttled_kinds(judgement_.snapshot(), *most);
     }
     tell(std::move(found), throttled_text(*most), throttled_tab(*most));
   }
@@ -289,4 +289,4 @@ Result<void> judge_replayed(const Judgement& judgement, const std::vector<Device
   return ReplayJudge(judgement, devices, replay).judge();
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

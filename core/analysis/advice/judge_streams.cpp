@@ -14,7 +14,7 @@
 #include "core/base/format.h"
 #include "core/names/name_forms.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // The gaps of one cause.
@@ -41,7 +41,7 @@ CauseSum sum_cause(const Judgement& judgement, const std::vector<IdleGap>& gaps,
       const std::string call = usual_name(judgement.snapshot().strings->text(each.call.name));
       place.note = cause == IdleCause::synchronising
                        ? fmt::format("after {}", call)
-                       : fmt::format("host in {} {}", call, duration_text(each.shared_ns));
+                       : fmt::format("host in {} {}", call, format_duration(each.shared_ns));
     }
     sum.places.push_back(std::move(place));
   }
@@ -178,8 +178,8 @@ Stretches judge_freeing(const Judgement& judgement, const DeviceSum& device, con
   const std::string call = main_call(judgement, freeing);
   Finding found = gap_finding(judgement, RuleId::freeing, device, freeing, {inside, false});
   found.repairs = repairs;
-  found.headline = fmt::format("{} idle {} in {} while the host is in {}", device.device, duration_text(inside),
-                               count_text(found.count, "gap"), call);
+  found.headline = fmt::format("{} idle {} in {} while the host is in {}", device.device, format_duration(inside),
+                               counted(found.count, "gap"), call);
   found.tab = fmt::format("host in {}", call);
   judgement.tell(std::move(found));
   return repairs;
@@ -235,12 +235,12 @@ Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, Gra
     if (!freeing.empty()) saving = {std::min(saving.ns, late), false};  // the replay is without those calls too
     Finding found = gap_finding(judgement, RuleId::launch_gaps, device, launching, saving);
     found.headline =
-        fmt::format("{} idle {} in {}, {} of {}", device.device, duration_text(late), count_text(found.count, "gap"),
-                    format_share(share_of(late, span)), duration_text(span));
+        fmt::format("{} idle {} in {}, {} of {}", device.device, format_duration(late), counted(found.count, "gap"),
+                    format_share(share_of(late, span)), format_duration(span));
     found.tab = "idle, nothing launched";
     if (!idles) {
       found.headline = fmt::format("The host's own work sets the pace of {}: idle {} of {}", device.device,
-                                   duration_text(late), duration_text(span));
+                                   format_duration(late), format_duration(span));
       found.tab = "led by its host";
     }
     const std::vector<HostProcess> processes = judgement.host.processes_of(device);
@@ -264,8 +264,8 @@ Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, Gra
     const std::int64_t idle = synchronising.length_ns;
     Finding drained = gap_finding(judgement, RuleId::synchronising, device, synchronising,
                                   saving_without(judgement, device, HostDelay::synchronising, idle));
-    drained.headline = fmt::format("{} idle {} after {}, most after {}", device.device, duration_text(idle),
-                                   count_text(drained.count, "synchronising call"), call);
+    drained.headline = fmt::format("{} idle {} after {}, most after {}", device.device, format_duration(idle),
+                                   counted(drained.count, "synchronising call"), call);
     drained.tab = fmt::format("idle after {}", call);
     judgement.tell(std::move(drained));
   }
@@ -276,8 +276,8 @@ Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, Gra
   const std::int64_t idle = loading.length_ns;
   Finding waiting = gap_finding(judgement, RuleId::loader_waits, device, loading,
                                 saving_without(judgement, device, HostDelay::loading, idle));
-  waiting.headline = fmt::format("{} idle {} in {} while the host is in {}", device.device, duration_text(idle),
-                                 count_text(waiting.count, "gap"), loader);
+  waiting.headline = fmt::format("{} idle {} in {} while the host is in {}", device.device, format_duration(idle),
+                                 counted(waiting.count, "gap"), loader);
   waiting.tab = fmt::format("host in {}", loader);
   judgement.tell(std::move(waiting));
   return {};
@@ -292,7 +292,7 @@ void judge_tiny(const Judgement& judgement, const DeviceSum& device, GraphLaunch
   found.is_replayed = saving.is_replayed;
   found.headline = fmt::format("{} of {} kernels are shorter than 5 µs, with {} of pauses before them",
                                format_count(device.tiny_kernels), format_count(device.kernels),
-                               duration_text(device.tiny_pauses_ns));
+                               format_duration(device.tiny_pauses_ns));
   found.tab = fmt::format("{} tiny kernels", format_count(device.tiny_kernels));
   if (graphs.are_most())
     found.remedy = "The work is replayed from graphs already: fuse kernels (torch.compile), or give each more to do.";
@@ -302,13 +302,13 @@ void judge_tiny(const Judgement& judgement, const DeviceSum& device, GraphLaunch
 void judge_one_stream(const Judgement& judgement, const DeviceSum& device) {
   const auto streams = std::ranges::count_if(device.engines, [](const EngineSum& each) { return each.is_stream; });
   if (device.transfer_tracks.empty() || streams != 1 || !judgement.judges(RuleId::one_stream)) return;
-  const std::int64_t copies = device.alone_ns(Unit::transfer);
+  const std::int64_t copies = device.alone_ns(WorkUnit::transfer);
   if (share_of(copies, device.active_ns()) <= rule_of(RuleId::one_stream).threshold) return;
-  const std::int64_t hidden = std::min(copies, device.alone_ns(Unit::compute));
+  const std::int64_t hidden = std::min(copies, device.alone_ns(WorkUnit::compute));
   Finding found = judgement.finding(RuleId::one_stream, device, static_cast<double>(hidden));
   found.headline = fmt::format("Copies alone take {} while the only stream waits; overlap would hide {}",
-                               duration_text(copies), duration_text(hidden));
-  found.tab = fmt::format("copies alone {}", duration_text(copies));
+                               format_duration(copies), format_duration(hidden));
+  found.tab = fmt::format("copies alone {}", format_duration(copies));
   found.repairs = device.transfers_alone;
   found.tracks = device.transfer_tracks;
   found.events.tracks = device.transfer_tracks;
@@ -331,7 +331,7 @@ Finding recompiled(const Judgement& judgement, const std::string& what, const st
   made.count = events.size();
   made.first = first.event;
   made.headline = fmt::format("{} {} {} times, {} beyond the first", usual_name(what), is_call ? "called" : "compiled",
-                              format_count(events.size()), duration_text(length_ns));
+                              format_count(events.size()), format_duration(length_ns));
   made.tab = fmt::format("compiled {} times", format_count(events.size()));
   made.tracks = {first.track};
   made.events.tracks = made.tracks;
@@ -384,7 +384,7 @@ void judge_setup(const Judgement& judgement, const std::vector<DeviceSum>& devic
   found.count = 1;
   name_host_calls(judgement, processes, found);
   found.headline = fmt::format("{} has nothing to do for {} before its first work{}{}", earliest->device,
-                               duration_text(setup.length_ns()), found.places.front().note.empty() ? "" : ", ",
+                               format_duration(setup.length_ns()), found.places.front().note.empty() ? "" : ", ",
                                found.places.front().note);
   found.tab = "host sets up";
   judgement.tell(std::move(found));
@@ -416,4 +416,4 @@ void judge_host(const Judgement& judgement) {
   if (worst.rule != nullptr) judgement.tell(std::move(worst));
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -9,7 +9,7 @@
 #include "core/analysis/vendors/vendor.h"
 #include "core/base/format.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // Whoever's words the session's transfers have: those of the first maker that has any.
@@ -38,9 +38,8 @@ void judge_spills(const Judgement& judgement, const DeviceSum& device) {
   const Vendor& words = transfer_words();
   Finding found = judgement.finding(RuleId::spills, device, static_cast<double>(device.spills.time.length_ns()),
                                     device.spills, {quoted_term(words.from_column, words.spill_place)});
-  found.headline = fmt::format("{} spilled and {} reloaded, {} of what is read",
-                               format_bytes(static_cast<double>(device.saved_bytes)), format_bytes(reloaded),
-                               format_share(reloaded / read));
+  found.headline = fmt::format("{} spilled and {} reloaded, {} of what is read", format_bytes(device.saved_bytes),
+                               format_bytes(reloaded), format_share(reloaded / read));
   found.tab = fmt::format("{} reloaded after spills", format_bytes(reloaded));
   judgement.tell(std::move(found));
 }
@@ -81,7 +80,7 @@ Result<void> judge_inputs(const Judgement& judgement, const std::vector<DeviceSu
   const double read = metric_value(metrics, "hbm_read_bytes").value_or(0);
   const double moved = read + metric_value(metrics, "hbm_write_bytes").value_or(0);
   const double again = read * (1 - 1 / *reads);
-  const std::int64_t moving_ns = most->active_ns(Unit::transfer);
+  const std::int64_t moving_ns = most->active_ns(WorkUnit::transfer);
   // At least the transfers that nothing overlaps go; at most all of them, with what the busiest engine waits meanwhile.
   const double share = again / std::max(1.0, moved);
   std::int64_t busy_ns = 0;
@@ -89,7 +88,7 @@ Result<void> judge_inputs(const Judgement& judgement, const std::vector<DeviceSu
   const auto waited_ns = static_cast<double>(busy_ns > 0 ? most->active_ns() - busy_ns : 0);
   Finding found =
       judgement.finding(RuleId::reread_inputs, *most, std::max(static_cast<double>(moving_ns) * share, waited_ns));
-  found.least_ns = static_cast<std::int64_t>(static_cast<double>(most->alone_ns(Unit::transfer)) * share);
+  found.least_ns = static_cast<std::int64_t>(static_cast<double>(most->alone_ns(WorkUnit::transfer)) * share);
   found.tracks = most->transfer_tracks;
   found.events.tracks = found.tracks;
   found.count = most->packets;
@@ -113,4 +112,4 @@ void judge_transfers(const Judgement& judgement, const DeviceSum& device) {
   judge_small(judgement, device);
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

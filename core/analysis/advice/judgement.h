@@ -14,7 +14,7 @@
 #include "core/analysis/replay/work_replay.h"
 #include "core/base/format.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct Judgement {
   const QueryContext& query;
@@ -70,6 +70,9 @@ void judge_cores(const Judgement& judgement, const DeviceSum& device);
 void judge_products(const Judgement& judgement, const std::vector<DeviceSum>& devices, const HotspotList& kernels);
 [[nodiscard]] Result<void> judge_kernels(const Judgement& judgement, const std::vector<DeviceSum>& devices,
                                          const HotspotList& kernels);
+// By counters of the devices' memory, where they were sampled.
+[[nodiscard]] Result<void> judge_memory_bound(const Judgement& judgement, const std::vector<DeviceSum>& devices,
+                                              const HotspotList& kernels);
 [[nodiscard]] Result<void> judge_operations(const Judgement& judgement, const std::vector<DeviceSum>& devices);
 [[nodiscard]] Result<void> judge_links(const Judgement& judgement, const std::vector<DeviceSum>& devices);
 // Of the whole session's allocators.
@@ -83,17 +86,16 @@ void judge_setup(const Judgement& judgement, const std::vector<DeviceSum>& devic
 [[nodiscard]] inline double share_of(std::int64_t part, std::int64_t all) noexcept {
   return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
 }
-[[nodiscard]] inline std::string duration_text(std::int64_t ns) { return format_duration(static_cast<double>(ns)); }
-// "1 gap", "1,204 gaps"; "2 copies", where the plural is said.
-[[nodiscard]] std::string count_text(std::uint64_t count, std::string_view noun, std::string_view plural = "");
 // "4×", "2.5×"
 [[nodiscard]] std::string times_text(double times);
-// "nc0 throttled for 8.4 µs of its multiplications, 4.2 µs of it lost", and in a few words.
+// "nc0 throttled for 8.4 µs of its multiplications (40 %), 4.2 µs of it lost", by which kinds of limits, and in a few
+// words.
 [[nodiscard]] std::string throttled_text(const DeviceSum& device);
+[[nodiscard]] std::string throttled_kinds(const Snapshot& snapshot, const DeviceSum& device);
 [[nodiscard]] std::string throttled_tab(const DeviceSum& device);
 // A value of a search term, in quotes where it has to be.
 [[nodiscard]] std::string quoted_term(std::string_view column, std::string_view value);
 // Of places only the longest are kept; by time.
 void set_places(Finding& finding, std::vector<FindingPlace> places);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

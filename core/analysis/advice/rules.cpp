@@ -4,7 +4,7 @@
 
 #include "core/analysis/vendors/vendor.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::string_view kOwnChoice = "Our choice: below it there is little to gain";
@@ -72,7 +72,10 @@ constexpr std::array<AdviceRule, kRuleCount> kRules = {{
      .source = "Neuron Explorer: only the part during the engine's activity counts",
      .least_share = 0.01,
      .cost = "The time in which engines work under a limit, times one less the limit",
-     .explanation = "The device is slowed down for power or temperature: it may work only in some cycles.",
+     .explanation =
+         "The device is slowed down for power or temperature: it may work only in some cycles. On trn2 and trn3 "
+         "the Tensor engine begins at about half of them, rises to all over some 3 µs of work, and falls back "
+         "once it was used for less than half of such a stretch.",
      .remedy = "Spread matrix work more evenly, avoid bursts after pauses; look after power and cooling.",
      .page = "Neuron Explorer: Summary Viewer"},
     {.id = RuleId::transposes,
@@ -567,6 +570,20 @@ constexpr std::array<AdviceRule, kRuleCount> kRules = {{
          "(torch.set_float32_matmul_precision(\"high\"), torch.backends.cudnn.allow_tf32).",
      .page = "NVIDIA: Train With Mixed Precision",
      .needs_all = true},
+    {.id = RuleId::memory_bound,
+     .name = "memory_bound",
+     .title = "Kernels at the peak of the device's memory",
+     .needs = "counters that were sampled of the device's memory, and its peak",
+     .threshold = 0.8,
+     .condition = "while a kernel runs its device's memory is at more than 80 % of its peak",
+     .source = "Nsight Compute's Speed Of Light: what is used above 80 % of its peak bounds a kernel",
+     .least_share = 0.05,
+     .cost = "At most their time less what their operations take at the device's peak, if no byte were moved",
+     .explanation = "The memory gives what it can: to compute faster or to launch otherwise changes nothing.",
+     .remedy =
+         "Move fewer bytes: fuse what makes or takes their results, use smaller types (bf16, fp8), use again what is "
+         "in shared memory or in the cache, leave out copies between layouts.",
+     .page = "NVIDIA: Nsight Compute, Speed Of Light"},
 }};
 
 constexpr bool in_order() {
@@ -582,4 +599,4 @@ static_assert(in_order());
 std::span<const AdviceRule> advice_rules() noexcept { return kRules; }
 const AdviceRule& rule_of(RuleId id) noexcept { return kRules[static_cast<std::size_t>(id)]; }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 enum class RuleId : std::uint8_t {
   reloaded_tensor,
@@ -48,8 +48,9 @@ enum class RuleId : std::uint8_t {
   crowded_links,
   unfused_kernels,
   plain_products,
+  memory_bound,
 };
-inline constexpr std::size_t kRuleCount = 39;
+inline constexpr std::size_t kRuleCount = 40;
 
 // What a saving is a share of.
 enum class CostBase : std::uint8_t {
@@ -81,4 +82,4 @@ struct AdviceRule {
 [[nodiscard]] std::span<const AdviceRule> advice_rules() noexcept;  // in the order of their numbers
 [[nodiscard]] const AdviceRule& rule_of(RuleId id) noexcept;
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -5,7 +5,7 @@
 
 #include "core/scan/column_values.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 std::optional<std::size_t> string_column(const Schema& schema, std::string_view name) {
@@ -85,7 +85,7 @@ void SumsPlan::plan_track(const Snapshot& snapshot, std::size_t t, LanePlan plan
     if (here.part == LanePlan::Part::work) {
       here.covers = kinds.covers_time(lane);
       here.names_loads = here.vendor != nullptr && here.covers != has_transfers;
-      here.matrix_vendor = here.unit == Unit::compute ? vendor_of_work(snapshot.lanes[lane]) : nullptr;
+      here.matrix_vendor = here.unit == WorkUnit::compute ? vendor_of_work(snapshot.lanes[lane]) : nullptr;
       if (!here.covers && !here.names_loads) here.part = LanePlan::Part::none;
     }
     lanes[lane] = here;
@@ -118,12 +118,12 @@ LanePlan SumsPlan::plan_of(const Snapshot& snapshot, std::size_t t) const {
   const WorkKind kind = work_kind_of(track);
   if (!is_device_work(kind)) return plan;
   plan.part = LanePlan::Part::work;
-  plan.unit = kind == WorkKind::compute    ? Unit::compute
-              : kind == WorkKind::transfer ? Unit::transfer
-                                           : Unit::collective;
+  plan.unit = kind == WorkKind::compute    ? WorkUnit::compute
+              : kind == WorkKind::transfer ? WorkUnit::transfer
+                                           : WorkUnit::collective;
   plan.is_stream = track.track->kind == "stream";
   for (const Vendor& vendor : vendors()) {
-    if (plan.unit != Unit::transfer || !string_column(schema, vendor.to_column)) continue;
+    if (plan.unit != WorkUnit::transfer || !string_column(schema, vendor.to_column)) continue;
     plan.vendor = &vendor;
     const StringPool& strings = *snapshot.strings;
     plan.words = {strings.find(vendor.on_chip_place), strings.find(vendor.spill_place),
@@ -144,9 +144,9 @@ void SumsPlan::note(const LanePlan& plan, const LaneSnapshot& lane) {
   device.has_packets = device.has_packets || plan.is_packets;
   device.has_places = device.has_places || plan.names_loads;
   device.has_matrix = device.has_matrix || plan.matrix_vendor != nullptr;
-  device.has_waits = device.has_waits || (plan.unit == Unit::compute &&
+  device.has_waits = device.has_waits || (plan.unit == WorkUnit::compute &&
                                           (!lane.schema->wait_names.empty() || lane.schema->find(Role::wait_ns)));
-  auto& tracks = plan.unit == Unit::transfer ? device.transfer_tracks : device.tracks;
+  auto& tracks = plan.unit == WorkUnit::transfer ? device.transfer_tracks : device.tracks;
   if (plan.covers && (tracks.empty() || tracks.back() != plan.number)) tracks.push_back(plan.number);
 }
 
@@ -185,4 +185,4 @@ void SumsPlan::add_tensors(const QueryContext& query) {
   }
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -8,7 +8,7 @@
 #include "core/analysis/advice/device_sums.h"
 #include "core/analysis/vendors/vendor.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // What a lane's events are to the rules, found once for each lane.
 struct LanePlan {
@@ -16,7 +16,7 @@ struct LanePlan {
   Part part = Part::none;
   std::size_t device = 0, track = 0;
   TrackNumber number = 0;
-  Unit unit = Unit::compute;
+  WorkUnit unit = WorkUnit::compute;
   bool covers = true;        // else its time lies in other lanes in more detail
   bool is_stream = false;    // its events are kernels of a stream
   bool names_loads = false;  // its transfers are those that tensors are looked up by
@@ -54,4 +54,4 @@ struct SumsPlan {
   void add_tensors(const QueryContext& query);
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

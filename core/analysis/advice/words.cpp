@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 enum class WordPlace : std::uint8_t { whole, begin, anywhere };
@@ -96,4 +96,4 @@ bool replays_graph(std::string_view name) noexcept {
                      [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 enum class HostCallKind : std::uint8_t {
   other,
@@ -28,4 +28,4 @@ struct CopyWords {
 // A call that starts a graph of kernels that was captured before.
 [[nodiscard]] bool replays_graph(std::string_view name) noexcept;
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -15,7 +15,7 @@
 #include "core/scan/column_values.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::string_view kCollectiveTrack = "collective";
@@ -286,4 +286,4 @@ CollectiveColumns::CollectiveColumns(const Schema& schema)
   }
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -14,7 +14,7 @@
 #include "core/model/schema.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // What is said of an operation by the event of one rank.
 struct CollectiveFacts {
@@ -64,4 +64,4 @@ struct CollectiveColumns {
   std::optional<std::size_t> type, group, group_size, algorithm, operation, id;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -19,7 +19,7 @@
 #include "core/analysis/time/track_devices.h"
 #include "core/names/collective_words.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::size_t kMostSteps = 4'000'000;
@@ -690,4 +690,4 @@ Result<std::shared_ptr<const Collectives>> find_collectives(const QueryContext& 
   return CollectiveFinder(*query.snapshot, std::move(arrivals)).find(clocks);
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

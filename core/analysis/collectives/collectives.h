@@ -27,7 +27,7 @@
 #include "core/analysis/collectives/arrivals.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // Which event of one rank belongs to which of another: the same operation, seen by each that took part.
 
@@ -148,4 +148,4 @@ struct Collectives {
 [[nodiscard]] Result<std::shared_ptr<const Collectives>> find_collectives(const QueryContext& query,
                                                                           RankClocks clocks = RankClocks::automatic);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -9,7 +9,7 @@
 #include "core/analysis/time/work_kind.h"
 #include "core/lod/range_statistics.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr double kFence = 1.5, kLeastExcess = 0.01;
@@ -154,9 +154,9 @@ struct RankTime {
     LaneIndices& into = throttle ? throttles : work;
     into.insert(into.end(), track->lanes.begin(), track->lanes.end());
   }
-  const auto names = TRY(name_statistics(query, work, range));
-  for (const NameStatistic& each : names.names) time.by_name[each.name] += each.time_ns;
-  const auto throttled = TRY(name_statistics(query, throttles, range));
+  const auto names = TRY(lod::name_statistics(query, work, range));
+  for (const lod::NameStatistic& each : names.names) time.by_name[each.name] += each.time_ns;
+  const auto throttled = TRY(lod::name_statistics(query, throttles, range));
   time.throttled_ns = throttled.time_ns;
   return time;
 }
@@ -205,4 +205,4 @@ Result<LateCause> late_cause(const QueryContext& query, const Collectives& colle
   return cause;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

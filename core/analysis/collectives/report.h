@@ -10,7 +10,7 @@
 #include "core/analysis/collectives/collectives.h"
 #include "core/model/time_range.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // A rank is a straggler that is waited for so many times as long as any other,
 inline constexpr std::int64_t kClearlyLate = 2;
@@ -82,4 +82,4 @@ struct LateCause {
 [[nodiscard]] Result<LateCause> late_cause(const QueryContext& query, const Collectives& collectives,
                                            std::uint32_t rank, const TimeRange& range);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

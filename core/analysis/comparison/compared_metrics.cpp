@@ -9,7 +9,7 @@
 
 #include "core/analysis/figures/metrics.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // Rules by the name of a figure: the first row whose text is in it says which way is better.
@@ -132,10 +132,10 @@ Result<std::vector<ComparedMetric>> compared_metrics(const QueryContext& query) 
     if (times[each.name] > 1 && !each.device.empty()) {
       metric.name += fmt::format(" ({})", each.device);
     }
-    if (!works && each.unit == "s") metric.better = Better::neither;
+    if (!works && each.unit == Unit::seconds) metric.better = Better::neither;
     if (seen[metric.name]++ == 0) out.push_back(std::move(metric));
   }
   return out;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -9,7 +9,7 @@
 #include "core/analysis/figures/session_terms.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 enum class Better : std::uint8_t { neither, lower, higher };
 
@@ -35,4 +35,4 @@ inline constexpr std::string_view kStatedTime = terms::kStated, kWorkTime = term
 // none.
 [[nodiscard]] Better better_of(std::string_view name) noexcept;
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

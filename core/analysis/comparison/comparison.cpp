@@ -15,7 +15,7 @@
 #include "core/analysis/statistics/estimates.h"
 #include "core/base/text.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 struct SampleMoments {
@@ -621,6 +621,7 @@ class CostsJoin {
     row.match = matched.kind;
     row.counts.assign(groups_.size(), 0);
     row.is_there.assign(groups_.size(), 0);
+    row.keys.resize(groups_.size());
     std::vector<double>& times = times_.emplace_back(captures_.size(), 0);
     std::vector<double> group_amount(groups_.size(), 0);
     for (std::size_t capture = 0; capture < captures_.size(); ++capture) {
@@ -632,6 +633,7 @@ class CostsJoin {
         times[capture] += cost.amount;
         row.counts[group] += cost.count * share;
         row.is_there[group] = 1;
+        if (std::ranges::find(row.keys[group], cost.key) == row.keys[group].end()) row.keys[group].push_back(cost.key);
         group_amount[group] += cost.amount * share;
         if (first.is_line) name_line(row, cost);
         if (row.text.empty()) row.text = cost.text;
@@ -839,4 +841,4 @@ double worsening(Better better, const Change& change) noexcept {
   return better == Better::higher ? 1 - *change.ratio : *change.ratio - 1;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

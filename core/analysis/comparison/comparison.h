@@ -20,7 +20,7 @@
 #include "core/analysis/comparison/name_matching.h"
 #include "core/base/result.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // What became of a figure from one configuration to another, each told by its captures: the ratio, how far it may lie
 // from the truth, and whether noise explains it.
@@ -182,9 +182,11 @@ struct ComparedCost {
   std::string name, text;
   std::string moved_to;  // of a line that stands elsewhere in the last configuration that has it; "" else
   MatchKind match = MatchKind::exact;
-  std::vector<Change> amounts;  // by configuration after the base; of a capture that has none of it 0
-  std::vector<double> counts;   // by configuration, of a capture on average
-  std::vector<char> is_there;   // by configuration: any capture has it
+  std::vector<Change> amounts;                 // by configuration after the base; of a capture that has none of it 0
+  std::vector<double> counts;                  // by configuration, of a capture on average
+  std::vector<char> is_there;                  // by configuration: any capture has it
+  std::vector<std::vector<std::string>> keys;  // by configuration: what it is called there; several that differ in
+                                               // numbers alone
 };
 
 struct ComparedCosts {
@@ -254,4 +256,4 @@ struct ComparisonOptions {
 // By how much, as a share of the base, the figure has become worse; below 0 where it is better.
 [[nodiscard]] double worsening(Better better, const Change& change) noexcept;
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

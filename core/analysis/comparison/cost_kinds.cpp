@@ -16,7 +16,7 @@
 #include "core/model/source_location.h"
 #include "core/scan/event_reader.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // Of one name on engines and on queues there are two hotspots; a name is one row here.
@@ -276,4 +276,4 @@ Result<std::vector<CostRow>> memory_costs(const QueryContext& query, UsageGroupi
   return out;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

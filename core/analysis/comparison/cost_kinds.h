@@ -9,7 +9,7 @@
 #include "core/analysis/memory/usage.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct CostRow {
   std::string key;    // the name, path or place, "file.py:33"
@@ -42,4 +42,4 @@ struct CostKind {
 // By line (site) or whole stack; where neither is known by the tensor. Pools that are known by samples alone have none.
 [[nodiscard]] Result<std::vector<CostRow>> memory_costs(const QueryContext& query, UsageGrouping by);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

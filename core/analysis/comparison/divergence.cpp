@@ -12,7 +12,7 @@
 #include "core/scan/event_reader.h"
 #include "core/scan/group_by.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::int64_t kNotTaken = 65535;
@@ -284,4 +284,4 @@ Result<Divergence> find_divergence(const QueryContext& base, const QueryContext&
   return out;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -17,7 +17,7 @@
 
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct CheckedEvent {
   EventId id = kNoEvent;
@@ -70,4 +70,4 @@ struct Divergence {
 // Fails where a chunk cannot be read or when cancelled. Keeps 40 bytes for each event with a checksum.
 [[nodiscard]] Result<Divergence> find_divergence(const QueryContext& base, const QueryContext& other);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::size_t kLeastHash = 8;
@@ -170,4 +170,4 @@ PathDifference path_difference(const std::vector<PathShare>& base, const std::ve
   return out;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

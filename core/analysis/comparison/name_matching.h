@@ -12,7 +12,7 @@
 
 #include "core/analysis/critical_path/critical_path.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 enum class MatchKind : std::uint8_t {
   exact,
@@ -60,4 +60,4 @@ struct PathDifference {
 [[nodiscard]] PathDifference path_difference(const std::vector<PathShare>& base, const std::vector<PathShare>& other,
                                              PathBy by);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -19,7 +19,7 @@
 #include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 bool call_begins_before(const LaunchingCall& a, const LaunchingCall& b) {
@@ -708,4 +708,4 @@ std::string_view kind_text(CompileKind kind) noexcept {
   return "cache hit";
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

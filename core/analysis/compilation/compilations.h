@@ -15,7 +15,7 @@
 #include "core/analysis/compilation/compile_events.h"
 #include "core/analysis/dependencies/launches.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // What a call cost: its own time on the host, compiling, dispatching, and the time of the work that it launched.
 //
@@ -165,4 +165,4 @@ struct CompileSummary {
 [[nodiscard]] std::string basis_text(const CompileEvent& event);
 [[nodiscard]] std::string_view kind_text(CompileKind kind) noexcept;  // "compile", "recompile", "cache hit"
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

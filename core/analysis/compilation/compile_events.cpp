@@ -13,7 +13,7 @@
 #include "core/base/text.h"
 #include "core/scan/group_by.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::string_view kOutputTracks = "output", kLineText = "text";
@@ -498,4 +498,4 @@ std::vector<CompileStretch> pair_compile_lines(const std::vector<CompileLineAt>&
   return pairs.take();
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

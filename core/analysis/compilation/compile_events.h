@@ -11,7 +11,7 @@
 #include "core/model/ids.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 enum class CompileKind : std::uint8_t { compile, recompile, cache_hit };
 enum class CompileBasis : std::uint8_t {
@@ -116,4 +116,4 @@ struct CompileStretch {
 // none is an instant, unless its compilation has just ended, and so is a begin that nothing closes. By begin.
 [[nodiscard]] std::vector<CompileStretch> pair_compile_lines(const std::vector<CompileLineAt>& lines);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -22,7 +22,7 @@
 #include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::array<std::string_view, 12> kWormhole = {"DEEEEDEEEE", "DWWWWDWWWW", "RWWWWDWWWW", "PWWWWDWWWW",
@@ -315,7 +315,8 @@ constexpr std::string_view kZoneWord = "zone:", kPartWord = "part:";
 
 bool can_be_summed(const Column& column) {
   if (is_text(column.type) || column.type == ColumnType::boolean) return false;
-  return column.role == Role::bytes || column.role == Role::flops || column.role == Role::value || column.unit == "B";
+  return column.role == Role::bytes || column.role == Role::flops || column.role == Role::value ||
+         column.unit == Unit::bytes;
 }
 
 std::vector<const Schema*> schemas_of(const Snapshot& snapshot, const CoreGrid& grid) {
@@ -357,7 +358,7 @@ std::vector<GridColumn> columns_offered(const Snapshot& snapshot, const CoreGrid
 std::optional<std::size_t> summed_time_column(const Schema& schema) {
   if (schema.kind != EventKind::instant) return std::nullopt;
   for (std::size_t i = 0; i < schema.columns.size(); ++i) {
-    if (schema.columns[i].unit == "ns" && !is_text(schema.columns[i].type)) return i;
+    if (schema.columns[i].unit == Unit::ns && !is_text(schema.columns[i].type)) return i;
   }
   return std::nullopt;
 }
@@ -370,14 +371,14 @@ Result<GridOffer> core_grid_offer(const QueryContext& query, const CoreGrid& gri
   LaneIndices lanes;
   for (const GridPart& part : grid.parts) lanes.insert(lanes.end(), part.lanes.begin(), part.lanes.end());
   const QueryContext unmasked = query.unmasked();  // the choice stays while the filter changes
-  auto names = TRY(name_statistics(unmasked, lanes, {}));
-  for (const NameStatistic& each : names.names) {
+  auto names = TRY(lod::name_statistics(unmasked, lanes, {}));
+  for (const lod::NameStatistic& each : names.names) {
     if (offer.zones.size() == GridOffer::kMostZones) break;
     offer.zones.emplace_back(snapshot.strings->text(each.name));
   }
   for (const Schema* schema : schemas_of(snapshot, grid)) {
     const WaitNames waits(schema, *snapshot.strings);
-    for (const NameStatistic& each : names.names) offer.waits = offer.waits || waits.contains(each.name);
+    for (const lod::NameStatistic& each : names.names) offer.waits = offer.waits || waits.contains(each.name);
   }
   return offer;
 }
@@ -749,4 +750,4 @@ CoreSpread core_spread(std::span<const double> values) {
   return spread;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -19,7 +19,7 @@
 #include "core/model/event_filter.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // The cores of a session and where each lies. A source that knows coordinates names its tracks by them ("core 4,3" and,
 // below it or alone, "core 4,3 BRISC"); each device is a chip of its own. Where no track is named so, the engines or
@@ -187,4 +187,4 @@ struct CoreSpread {
 
 [[nodiscard]] CoreSpread core_spread(std::span<const double> values);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

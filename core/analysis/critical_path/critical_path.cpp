@@ -7,7 +7,7 @@
 #include "core/analysis/critical_path/path_walk.h"
 #include "core/analysis/time/session_activity.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::array<std::string_view, kWorkKindCount> kKindNames = {"other work",  "engines",      "DMA",
@@ -155,4 +155,4 @@ Result<std::vector<std::int64_t>> event_slack(const WorkGraph& graph, const Task
   return slack;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

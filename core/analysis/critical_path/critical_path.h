@@ -13,7 +13,7 @@
 #include "core/analysis/critical_path/waits.h"
 #include "core/analysis/critical_path/work_graph.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct PathSegment {
   std::int64_t begin_ns = 0, end_ns = 0;
@@ -68,4 +68,4 @@ enum class PathBy : std::uint8_t {
 // By how much each event could end later without moving the end of the session, all else as it was: by node.
 [[nodiscard]] Result<std::vector<std::int64_t>> event_slack(const WorkGraph& graph, const TaskControl& control);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

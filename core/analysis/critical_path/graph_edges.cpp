@@ -18,7 +18,7 @@
 #include "core/analysis/vendors/vendor.h"
 #include "core/scan/column_values.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // Waits of streams for events of other streams, where a trace tells of them (Kineto's "Stream Wait Event"): what a
@@ -748,4 +748,4 @@ Result<void> add_graph_edges(const QueryContext& query, const Dependencies& depe
   return EdgeBuilder(query, parts, graph).run(dependencies);
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -11,7 +11,7 @@
 #include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // The vendor whose tables a lane has, as far as signals go.
@@ -520,4 +520,4 @@ void order_servers(const QueryContext& query, WorkGraph& graph) {
   }
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

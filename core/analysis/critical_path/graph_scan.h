@@ -7,7 +7,7 @@
 #include "core/analysis/critical_path/host_work.h"
 #include "core/analysis/critical_path/work_graph.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // An instruction that says what the transfer that it sets off adds to, and how much.
 struct TransferTrigger {
@@ -63,4 +63,4 @@ void order_servers(const QueryContext& query, WorkGraph& graph);
 [[nodiscard]] Result<void> add_graph_edges(const QueryContext& query, const Dependencies& dependencies,
                                            GraphParts& parts, WorkGraph& graph);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

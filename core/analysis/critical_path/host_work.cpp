@@ -15,7 +15,7 @@
 #include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // A thread that waits for another one in a call of its own is held up by it for at least as long, and not much longer
@@ -520,4 +520,4 @@ NodeIndex HostWork::first_of(const WorkGraph& graph, EventId call) const {
   return at == last ? kNoNode : static_cast<NodeIndex>(at - graph.begin_ns.begin());
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -15,7 +15,7 @@
 
 #include "core/analysis/critical_path/work_graph.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // A thread as the graph has it, and the moments of its calls that dependencies name.
 class HostWork {
@@ -52,4 +52,4 @@ class HostWork {
   std::set<LaneNumber> launching_;  // all lanes of tracks whose calls launch
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

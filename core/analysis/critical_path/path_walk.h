@@ -8,7 +8,7 @@
 
 #include "core/analysis/critical_path/critical_path.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // The event that ended last, not after a time; of equal ones the smallest.
 inline NodeIndex last_ended_before(const WorkGraph& graph, const std::vector<std::int64_t>& ends, std::int64_t until,
@@ -165,4 +165,4 @@ class PathWalk {
   bool at_end_ = true;  // else at the begin of node_
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -7,7 +7,7 @@
 #include "core/scan/column_values.h"
 #include "core/scan/group_by.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 using Queue = std::pair<std::size_t, std::int64_t>;          // device, number
@@ -308,4 +308,4 @@ Result<void> join_transfers(const QueryContext& query, WorkGraph& graph, GraphPa
   return TransferJoins(query, graph, parts).run();
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -6,7 +6,7 @@
 #include <array>
 #include <map>
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::array<std::string_view, kWaitReasonCount> kReasonNames = {"semaphore",  "dma",  "queue", "barrier",
@@ -155,4 +155,4 @@ std::vector<WaitSum> sum_waits(const WorkGraph& graph, const WaitReport& report,
   return list;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -9,7 +9,7 @@
 
 #include "core/analysis/critical_path/work_graph.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 enum class WaitReason : std::uint8_t {
   semaphore,   // an engine waits for what another one does
@@ -62,4 +62,4 @@ enum class WaitsBy : std::uint8_t { reason, source, line };  // source: the sign
 // The longest first.
 [[nodiscard]] std::vector<WaitSum> sum_waits(const WorkGraph& graph, const WaitReport& report, WaitsBy by);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

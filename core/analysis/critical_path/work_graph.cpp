@@ -6,7 +6,7 @@
 #include "core/analysis/time/sorted_runs.h"
 #include "core/store/retained_answers.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::uint64_t kMostRetainedBytes = std::uint64_t{1} << 30;  // a larger graph is of who asked for it alone
@@ -241,4 +241,4 @@ std::uint64_t WorkGraph::memory_bytes() const noexcept {
          of(first_update);
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

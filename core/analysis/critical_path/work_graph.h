@@ -27,7 +27,7 @@
 #include "core/scan/chunk_scan.h"
 #include "core/scan/lane_positions.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 using NodeIndex = std::uint32_t;
 inline constexpr NodeIndex kNoNode = 0xffffffffU;
@@ -202,4 +202,4 @@ struct WorkGraph {
 // while the session does not change.
 [[nodiscard]] Result<std::shared_ptr<const WorkGraph>> session_graph(const QueryContext& query);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -11,7 +11,7 @@
 #include "core/scan/group_by.h"
 #include "core/store/retained_answers.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // A source's own id of an event. Equal keys of different sources are different events.
@@ -286,4 +286,4 @@ Result<std::shared_ptr<const Dependencies>> session_dependencies(const QueryCont
                                                    [&] { return Dependencies::build(whole); });
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

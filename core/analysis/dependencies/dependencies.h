@@ -9,7 +9,7 @@
 
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct Dependency {
   EventId source = kNoEvent;  // comes first
@@ -47,4 +47,4 @@ class Dependencies {
 // Of the whole session, whatever the query's mask; found once for all who ask while the session does not change.
 [[nodiscard]] Result<std::shared_ptr<const Dependencies>> session_dependencies(const QueryContext& query);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

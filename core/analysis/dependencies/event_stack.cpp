@@ -13,7 +13,7 @@
 #include "core/scan/event_reader.h"
 #include "core/scan/group_by.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // Recorders round begin and length of an event apart from each other: the older ones to microseconds.
@@ -374,4 +374,4 @@ Result<EventStack> event_stack(const QueryContext& query, const Dependencies& de
   return stack;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

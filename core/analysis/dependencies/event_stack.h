@@ -10,7 +10,7 @@
 #include "core/analysis/dependencies/dependencies.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct StackCall {
   EventId event = kNoEvent;  // kNoEvent: a line of a stack that was recorded as text
@@ -43,4 +43,4 @@ struct StackRules {
 [[nodiscard]] Result<EventStack> event_stack(const QueryContext& query, const Dependencies& dependencies, EventId event,
                                              const StackRules& rules);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -9,7 +9,7 @@
 
 #include "core/analysis/source/own_code.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 class LaunchFinder {
@@ -196,4 +196,4 @@ Result<std::shared_ptr<const SourceLines>> launched_time(const QueryContext& que
   return LaunchedTime(query).run();
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -9,7 +9,7 @@
 #include "core/analysis/time/work_kind.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct HostLaunch {
   EventId source = kNoEvent;  // of the host
@@ -32,4 +32,4 @@ struct HostLaunch {
 // out. Reads dependencies, the threads and the lanes that they point at.
 [[nodiscard]] Result<std::shared_ptr<const SourceLines>> launched_time(const QueryContext& query);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -13,7 +13,7 @@
 #include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 std::int64_t wait_of(const EventRecord& record) {
@@ -302,4 +302,4 @@ DependencyChain dependency_chain(const Dependencies& dependencies, EventId event
   return chain;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

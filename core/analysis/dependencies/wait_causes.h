@@ -11,7 +11,7 @@
 #include "core/model/event_filter.h"
 #include "core/scan/event_reader.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // What an event had to wait for, step by step: before it, at each step the predecessor that ended last (it is what
 // held the event back); after it, the successor that began first. No event comes twice, so that a cycle in the data
@@ -75,4 +75,4 @@ inline constexpr std::uint64_t kMostWaitEvents = 2'000'000;
 [[nodiscard]] Result<RangeWaits> range_waits(const QueryContext& query, const EventFilter& filter,
                                              const Dependencies* dependencies);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

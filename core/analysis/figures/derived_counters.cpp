@@ -14,7 +14,7 @@
 #include "core/analysis/vendors/vendor.h"
 #include "core/base/text.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 [[nodiscard]] std::vector<std::uint64_t> running_sums(const std::vector<std::int64_t>& times) {
@@ -346,4 +346,4 @@ Result<std::vector<float>> derived_values(const QueryContext& query, const Deriv
   return values;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -16,7 +16,7 @@
 #include "core/analysis/dependencies/dependencies.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // How much launched work waited for its device over time: the depth of its queue and how long what began had waited.
 // A launch waits from the begin of the call that launched it to the begin of its work; of a session whose two clocks do
@@ -100,4 +100,4 @@ struct DerivedInput {
                                                         const DerivedInput& input, const TimeRange& range,
                                                         std::size_t stretches);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

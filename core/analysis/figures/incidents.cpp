@@ -4,7 +4,7 @@
 
 #include "core/analysis/vendors/vendor.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 [[nodiscard]] Alert alert_of(const TrackSnapshot& track) {
@@ -60,4 +60,4 @@ Result<std::shared_ptr<const Incidents>> find_incidents(const QueryContext& quer
   return std::shared_ptr<const Incidents>(std::move(found));
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -9,7 +9,7 @@
 #include "core/model/track_kinds.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct Incident {
   EventId event = kNoEvent;
@@ -29,4 +29,4 @@ struct Incidents {
 // Decodes the lanes that hold them.
 [[nodiscard]] Result<std::shared_ptr<const Incidents>> find_incidents(const QueryContext& query);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -28,7 +28,7 @@
 #include "core/scan/wait_names.h"
 #include "core/search/filter_mask.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::string_view kUngrouped = "summary";
@@ -325,7 +325,7 @@ Result<std::uint64_t> count_events(const QueryContext& query, const TimeRange& r
       if (!last) return last.error();
       count += *last - *first;
     } else {
-      const LaneShare share = TRY(lane_share(query.store, *query.snapshot, i, range));
+      const lod::LaneShare share = TRY(lod::lane_share(query.store, *query.snapshot, i, range));
       count += share.event_count;
     }
   }
@@ -423,7 +423,7 @@ class GeneralMetrics {
     if (!query_.mask) return {};
     EventFilter filter = query_.mask->filter();
     if (range_ != TimeRange{}) filter.range = range_;
-    auto mask = TRY(filter_mask(query_, filter, query_.mask));
+    auto mask = TRY(search::filter_mask(query_, filter, query_.mask));
     passing_ = std::move(mask);
     for (Group& group : groups_) group.masked = true;
     return {};
@@ -456,11 +456,11 @@ class GeneralMetrics {
         if (passing_) {
           group.event_count += passing_->count(lane);
         } else {
-          const LaneShare share = TRY(lane_share(query_.store, *query_.snapshot, lane, range_));
+          const lod::LaneShare share = TRY(lod::lane_share(query_.store, *query_.snapshot, lane, range_));
           group.event_count += share.event_count;
           group.lane_busy_ns += share.busy_ns;
           if (!group.needs_scan() && !span_of(group).empty()) {
-            const LaneShare in_span = TRY(lane_share(query_.store, *query_.snapshot, lane, span_of(group)));
+            const lod::LaneShare in_span = TRY(lod::lane_share(query_.store, *query_.snapshot, lane, span_of(group)));
             group.lane_span_ns += in_span.busy_ns;
           }
         }
@@ -574,4 +574,4 @@ DeviceWork device_work(const Figures& figures) {
   return work;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -20,7 +20,7 @@
 #include "core/analysis/vendors/vendor.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // Exact formulas must agree this well, as a share of the vendor's figure; above the second a difference is marked.
 inline constexpr double kExactMargin = 0.001;
@@ -103,4 +103,4 @@ struct DeviceWork {
 };
 [[nodiscard]] DeviceWork device_work(const Figures& figures);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -8,21 +8,21 @@
 #include "core/scan/event_mask.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::size_t kMostRetainedNames =
     4096;  // of a piece that is kept: one with more is added up anew when it is asked for
 
-std::optional<Unit> unit_of(WorkKind kind) noexcept {
-  if (kind == WorkKind::compute) return Unit::compute;
-  if (kind == WorkKind::transfer) return Unit::transfer;
-  return kind == WorkKind::collective ? std::optional(Unit::collective) : std::nullopt;
+std::optional<WorkUnit> unit_of(WorkKind kind) noexcept {
+  if (kind == WorkKind::compute) return WorkUnit::compute;
+  if (kind == WorkKind::transfer) return WorkUnit::transfer;
+  return kind == WorkKind::collective ? std::optional(WorkUnit::collective) : std::nullopt;
 }
 
 // A device's part of a piece. Nothing is known of what lies outside of the piece.
 struct DevicePart {
-  std::array<std::int64_t, 1U << kUnits> times_ns{};
+  std::array<std::int64_t, 1U << kWorkUnits> times_ns{};
   std::uint64_t stretches = 0;             // gapless ones that its work consists of
   std::int64_t first_ns = 0, last_ns = 0;  // of its work
   StringId last_name = 0;                  // that ends at last_ns
@@ -200,7 +200,7 @@ class PieceGatherer {
     chunk.mask = passing;
     const WaitNames waits(chunk.lane.schema.get(), *snapshot_.strings);
     add_to_unions(chunk, window.range, waits);
-    const std::optional<Unit> unit = unit_of(kind);
+    const std::optional<WorkUnit> unit = unit_of(kind);
     if (!unit) return add_edges(chunk, window.range);
     if (!counts_[chunk.lane_index]) return;
     std::vector<Work>& work = work_[devices_.of_lane(chunk.lane_index)];
@@ -213,7 +213,8 @@ class PieceGatherer {
         anything_.add(begin, end);
         return;
       }
-      work.push_back({begin, end, name, *unit == Unit::compute && is_collective(name) ? Unit::collective : *unit});
+      work.push_back(
+          {begin, end, name, *unit == WorkUnit::compute && is_collective(name) ? WorkUnit::collective : *unit});
     });
   }
 
@@ -225,7 +226,7 @@ class PieceGatherer {
     for (std::size_t d = 0; d < work_.size(); ++d) {
       for (const Work& each : work_[d]) {
         piece.active.add(each.begin_ns, each.end_ns);
-        (each.unit == Unit::transfer ? transfer : working).add(each.begin_ns, each.end_ns);
+        (each.unit == WorkUnit::transfer ? transfer : working).add(each.begin_ns, each.end_ns);
       }
       piece.devices[d] = part_of(work_[d]);
       work_[d].clear();
@@ -268,7 +269,7 @@ class PieceGatherer {
   struct Work {
     std::int64_t begin_ns, end_ns;
     StringId name;
-    Unit unit;
+    WorkUnit unit;
   };
 
   [[nodiscard]] bool is_collective(StringId name) {
@@ -283,14 +284,14 @@ class PieceGatherer {
     std::ranges::sort(work, {}, &Work::begin_ns);
     part.first_ns = part.last_ns = work.front().begin_ns;
     part.stretches = 1;
-    std::array<std::int64_t, kUnits> until{};  // when what is under way of each unit ends
+    std::array<std::int64_t, kWorkUnits> until{};  // when what is under way of each unit ends
     until.fill(part.first_ns);
     std::int64_t reached = part.first_ns;
     const auto advance = [&](std::int64_t to) {
       while (reached < to) {
         unsigned under_way = 0;
         std::int64_t next = to;
-        for (std::size_t u = 0; u < kUnits; ++u) {
+        for (std::size_t u = 0; u < kWorkUnits; ++u) {
           if (until[u] <= reached) continue;
           under_way |= 1U << u;
           next = std::min(next, until[u]);
@@ -407,7 +408,7 @@ std::int64_t DeviceActivity::active_ns() const noexcept {
   return std::accumulate(times_ns.begin(), times_ns.end(), cut_ns);
 }
 
-std::int64_t DeviceActivity::active_ns(Unit unit) const noexcept {
+std::int64_t DeviceActivity::active_ns(WorkUnit unit) const noexcept {
   std::int64_t sum = 0;
   for (std::size_t set = 0; set < times_ns.size(); ++set) {
     if ((set >> static_cast<unsigned>(unit) & 1U) != 0) sum += times_ns[set];
@@ -415,7 +416,7 @@ std::int64_t DeviceActivity::active_ns(Unit unit) const noexcept {
   return sum;
 }
 
-std::int64_t DeviceActivity::working_ns() const noexcept { return active_ns() - alone_ns(Unit::transfer); }
+std::int64_t DeviceActivity::working_ns() const noexcept { return active_ns() - alone_ns(WorkUnit::transfer); }
 
 std::string_view name_of(TimePart part) noexcept {
   constexpr std::array<std::string_view, kTimeParts> kNames = {"compute", "communication alone", "copies alone",
@@ -426,11 +427,11 @@ std::string_view name_of(TimePart part) noexcept {
 std::int64_t DeviceActivity::part_ns(TimePart part, std::int64_t span_ns) const noexcept {
   switch (part) {
     case TimePart::compute:
-      return active_ns(Unit::compute);
+      return active_ns(WorkUnit::compute);
     case TimePart::communication:
-      return working_ns() - active_ns(Unit::compute);
+      return working_ns() - active_ns(WorkUnit::compute);
     case TimePart::copies:
-      return alone_ns(Unit::transfer);
+      return alone_ns(WorkUnit::transfer);
     case TimePart::idle:
       return std::max<std::int64_t>(0, span_ns - active_ns());
   }
@@ -543,4 +544,4 @@ Result<std::shared_ptr<const RangeActivity>> range_activity(const QueryContext& 
   return std::shared_ptr<const RangeActivity>(std::move(answer));
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -20,11 +20,11 @@
 #include "core/analysis/source/host_calls.h"
 #include "core/model/event_filter.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // What of a device is under way, as bits: several may be at once.
-enum class Unit : std::uint8_t { compute, transfer, collective };
-inline constexpr std::size_t kUnits = 3;
+enum class WorkUnit : std::uint8_t { compute, transfer, collective };
+inline constexpr std::size_t kWorkUnits = 3;
 
 // The one split of a device's time: each moment is in one part.
 enum class TimePart : std::uint8_t {
@@ -41,16 +41,18 @@ struct TimeSplit {
 };
 
 struct DeviceActivity {
-  std::string device;                                 // as TrackDevices names it
-  std::array<std::int64_t, 1U << kUnits> times_ns{};  // by the set of units under way; the first stays 0
-  TimeRange stretch{0, 0};                            // from its first to the end of its last work; empty: it did none
-  TimeRange gap{0, 0};                                // the longest in it in which nothing is under way
-  StringId before_gap = 0;                            // what ended last before
-  std::int64_t cut_ns = 0;                            // what times cut to whole ns lack of it, see summary.h
+  std::string device;                                     // as TrackDevices names it
+  std::array<std::int64_t, 1U << kWorkUnits> times_ns{};  // by the set of units under way; the first stays 0
+  TimeRange stretch{0, 0};  // from its first to the end of its last work; empty: it did none
+  TimeRange gap{0, 0};      // the longest in it in which nothing is under way
+  StringId before_gap = 0;  // what ended last before
+  std::int64_t cut_ns = 0;  // what times cut to whole ns lack of it, see summary.h
 
-  [[nodiscard]] std::int64_t active_ns() const noexcept;           // anything is under way, see summary.h
-  [[nodiscard]] std::int64_t active_ns(Unit unit) const noexcept;  // it is
-  [[nodiscard]] std::int64_t alone_ns(Unit unit) const noexcept { return times_ns[1U << static_cast<unsigned>(unit)]; }
+  [[nodiscard]] std::int64_t active_ns() const noexcept;               // anything is under way, see summary.h
+  [[nodiscard]] std::int64_t active_ns(WorkUnit unit) const noexcept;  // it is
+  [[nodiscard]] std::int64_t alone_ns(WorkUnit unit) const noexcept {
+    return times_ns[1U << static_cast<unsigned>(unit)];
+  }
   [[nodiscard]] std::int64_t working_ns() const noexcept;  // compute or collectives
   // Of the range that it was measured in; the part of idle is the rest of `span_ns`.
   [[nodiscard]] std::int64_t part_ns(TimePart part, std::int64_t span_ns) const noexcept;
@@ -113,4 +115,4 @@ class ActivityIndex {
                                                                           const EventFilter& filter,
                                                                           const ActivityIndex* index = nullptr);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

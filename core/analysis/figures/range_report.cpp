@@ -1,6 +1,6 @@
 #include "core/analysis/figures/range_report.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 Result<std::shared_ptr<const RangeReport>> range_report(const QueryContext& query, const EventFilter& filter,
                                                         const ReportInput& input) {
@@ -13,4 +13,4 @@ Result<std::shared_ptr<const RangeReport>> range_report(const QueryContext& quer
   return std::shared_ptr<const RangeReport>(std::move(report));
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

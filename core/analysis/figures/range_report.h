@@ -6,7 +6,7 @@
 #include "core/analysis/figures/range_activity.h"
 #include "core/analysis/memory/pressure.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct RangeReport {
   std::shared_ptr<const RangeActivity> activity;  // its filter is the report's
@@ -27,4 +27,4 @@ struct ReportInput {
                                                                       const EventFilter& filter,
                                                                       const ReportInput& input);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -21,14 +21,24 @@
 #include "core/names/name_forms.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
+// What programs of engines did inside an execution that a host's profile shows as a whole.
+enum class Scope : std::uint8_t { all, inside_executions };
+
+// Whether a track shows executions as the runtime saw them; a profile of engines may show one of these from inside.
+[[nodiscard]] bool shows_executions(const TrackSnapshot& track) noexcept {
+  return track.track->kind == "stream" && track.schema && track.schema->name == "trace_event";
+}
+
 // As sentences speak of the devices that work: "GPU", "nc4+nc5", "2 GPUs".
-std::string spoken_devices(const Snapshot& snapshot, const std::vector<DeviceActivity>& active) {
+std::string spoken_devices(const Snapshot& snapshot, const std::vector<DeviceActivity>& active, bool all) {
   const TrackDevices devices(snapshot);
   std::vector<std::string> labels;
-  for (const std::size_t device : session_devices(snapshot, devices)) labels.push_back(devices.name(device));
+  if (all) {
+    for (const std::size_t device : session_devices(snapshot, devices)) labels.push_back(devices.name(device));
+  }
   if (labels.empty()) {
     std::transform(active.begin(), active.end(), std::back_inserter(labels),
                    [](const DeviceActivity& each) { return each.device; });
@@ -40,21 +50,29 @@ std::string spoken_devices(const Snapshot& snapshot, const std::vector<DeviceAct
 
 class LoadMeasure {
  public:
-  LoadMeasure(const QueryContext& query, const TimeRange& active, const ActivityIndex* index)
-      : query_(query), snapshot_(*query.snapshot), index_(index), range_(active), kinds_(snapshot_) {}
+  LoadMeasure(const QueryContext& query, const TimeRange& active, const ActivityIndex* index, Scope scope = Scope::all)
+      : query_(query), snapshot_(*query.snapshot), index_(index), range_(active), kinds_(snapshot_), scope_(scope) {}
 
   Result<SessionLoad> run() {
     choose_kind();
     if (load_.kind == SessionLoad::Kind::nothing || range_.empty()) return SessionLoad{};
-    const auto activity = TRY(in_range(range_));
-    devices_ = activity->devices;
-    std::erase_if(devices_, [](const DeviceActivity& each) { return each.stretch.empty(); });
+    auto activity = TRY(in_range(range_));
+    choose_devices(*activity);
+    if (scope_ == Scope::inside_executions) {
+      if (devices_.empty()) return SessionLoad{};
+      range_ = devices_.front().stretch;
+      for (const DeviceActivity& each : devices_) {
+        range_ = {std::min(range_.begin_ns, each.stretch.begin_ns), std::max(range_.end_ns, each.stretch.end_ns)};
+      }
+      activity = TRY(in_range(range_));
+      choose_devices(*activity);
+    }
     load_.span_ns = range_.length_ns();
     load_.active_ns = activity->active_ns;
     for (const TimeRange& gap : activity->gaps) load_.empty_ns += gap.length_ns();
     if (load_.kind == SessionLoad::Kind::host_only) return host_only(*activity);
     if (devices_.empty()) return SessionLoad{};
-    load_.device = spoken_devices(snapshot_, devices_);
+    load_.device = spoken_devices(snapshot_, devices_, !mixed_);
     for (const DeviceActivity& each : devices_) {
       const TimeSplit split = each.split(load_.span_ns);
       for (std::size_t part = 0; part < kTimeParts; ++part) {
@@ -83,9 +101,24 @@ class LoadMeasure {
     return range_activity(query_, filter, index_);
   }
 
+  // Engines that worked inside an execution are not counted beside it.
+  void choose_devices(const RangeActivity& activity) {
+    devices_ = activity.devices;
+    std::erase_if(devices_, [](const DeviceActivity& each) { return each.stretch.empty(); });
+    if (!mixed_) return;
+    const TrackDevices devices(snapshot_);
+    std::set<std::string> executing;
+    for (std::size_t t = 0; t < snapshot_.tracks.size(); ++t) {
+      if (shows_executions(snapshot_.tracks[t])) executing.insert(devices.label(devices.of_track(t)));
+    }
+    std::erase_if(devices_, [&](const DeviceActivity& each) {
+      return executing.contains(each.device) == (scope_ == Scope::inside_executions);
+    });
+  }
+
   // Devices that a host feeds have streams; others run a program of their own.
   void choose_kind() {
-    bool engines = false, streams = false;
+    bool engines = false, streams = false, executions = false;
     for (std::size_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
       const LaneSnapshot& one = snapshot_.lanes[lane];
       if (one.event_count == 0) continue;
@@ -95,7 +128,14 @@ class LoadMeasure {
       const auto of_network = [&](const ProgramTables& each) { return each.network_table == one.schema->name; };
       if (std::ranges::any_of(program_tables(), of_network)) load_.over_network = true;
       if (kinds_.of_lane(lane) != WorkKind::compute) continue;
-      if (track != nullptr) (track->track->kind == "stream" ? streams : engines) = true;
+      if (track == nullptr) continue;
+      (track->track->kind == "stream" ? streams : engines) = true;
+      executions = executions || shows_executions(*track);
+    }
+    mixed_ = executions && engines;
+    if (scope_ == Scope::inside_executions) {
+      load_.kind = mixed_ ? SessionLoad::Kind::engines : SessionLoad::Kind::nothing;
+      return;
     }
     if (!kinds_.any_device()) {
       load_.kind = kinds_.any(WorkKind::host) ? SessionLoad::Kind::host_only : SessionLoad::Kind::nothing;
@@ -170,8 +210,8 @@ class LoadMeasure {
     load_.active_ns = active_ns;
     mean_active_ns_ = static_cast<double>(std::max<std::int64_t>(1, active_ns));
     for (const DeviceActivity& each : devices_) {
-      for (std::size_t u = 0; u < kUnits; ++u) {
-        const auto unit = static_cast<Unit>(u);
+      for (std::size_t u = 0; u < kWorkUnits; ++u) {
+        const auto unit = static_cast<WorkUnit>(u);
         load_.shares[u] = std::max(load_.shares[u], static_cast<double>(each.active_ns(unit)) / mean_active_ns_);
       }
     }
@@ -179,18 +219,18 @@ class LoadMeasure {
 
   void add_shares() {
     double active = 0;
-    std::array<double, kUnits> counts{};
+    std::array<double, kWorkUnits> counts{};
     for (const DeviceActivity& each : devices_) {
       const double whole = static_cast<double>(std::max<std::int64_t>(1, each.active_ns()));
       active += static_cast<double>(each.active_ns());
-      for (std::size_t u = 0; u < kUnits; ++u) {
-        const auto unit = static_cast<Unit>(u);
+      for (std::size_t u = 0; u < kWorkUnits; ++u) {
+        const auto unit = static_cast<WorkUnit>(u);
         load_.shares[u] += static_cast<double>(each.active_ns(unit)) / whole;
         // The DMA engines of one chip of four may be all that was recorded; streams are there for each.
         counts[u] += load_.kind == SessionLoad::Kind::streams || each.active_ns(unit) > 0 ? 1 : 0;
       }
     }
-    for (std::size_t u = 0; u < kUnits; ++u) {
+    for (std::size_t u = 0; u < kWorkUnits; ++u) {
       load_.shares[u] /= std::max(1.0, counts[u]);
     }
     mean_active_ns_ = active / static_cast<double>(devices_.size());
@@ -209,11 +249,11 @@ class LoadMeasure {
     double most = -1;
     for (std::size_t t = 0; t < snapshot_.tracks.size(); ++t) {
       const TrackSnapshot& track = snapshot_.tracks[t];
-      if (work_kind_of(track) != WorkKind::compute) continue;
+      if (work_kind_of(track) != WorkKind::compute || shows_executions(track)) continue;
       if (!took_part(track)) continue;
       std::int64_t busy_ns = 0;
       for (const std::uint32_t lane : track.lanes) {
-        const LaneShare share = TRY(lane_share(query_.store, snapshot_, lane, range_));
+        const lod::LaneShare share = TRY(lod::lane_share(query_.store, snapshot_, lane, range_));
         busy_ns = std::max(busy_ns, share.busy_ns);
       }
       double& of_device = busiest[devices.of_track(t)];
@@ -238,7 +278,7 @@ class LoadMeasure {
       const LaneSnapshot& one = snapshot_.lanes[lane];
       if (one.event_count == 0) continue;
       if (kinds_.of_lane(lane) == WorkKind::compute) {
-        const LaneShare share = TRY(lane_share(query_.store, snapshot_, lane, range_));
+        const lod::LaneShare share = TRY(lod::lane_share(query_.store, snapshot_, lane, range_));
         ran_ns += share.busy_ns;
       } else if (kinds_.of_lane(lane) == WorkKind::transfer && one.schema && !one.schema->wait_names.empty()) {
         lanes.push_back(lane);
@@ -246,9 +286,9 @@ class LoadMeasure {
     }
     if (lanes.empty() || ran_ns <= 0) return {};
     const QueryContext whole = query_.unmasked();
-    const auto names = TRY(name_statistics(whole, lanes, range_));
+    const auto names = TRY(lod::name_statistics(whole, lanes, range_));
     const WaitNames waits(snapshot_.lanes[lanes.front()].schema.get(), *snapshot_.strings);
-    for (const NameStatistic& each : names.names) {
+    for (const lod::NameStatistic& each : names.names) {
       if (!waits.contains(each.name)) continue;
       load_.waits_share += static_cast<double>(each.time_ns) / static_cast<double>(ran_ns);
       if (load_.longest_wait.empty()) load_.longest_wait = snapshot_.strings->text(each.name);
@@ -259,11 +299,13 @@ class LoadMeasure {
   Result<void> add_longest_name() {
     LaneIndices lanes;
     for (std::uint32_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
-      if (kinds_.of_lane(lane) == WorkKind::compute) lanes.push_back(lane);
+      if (kinds_.of_lane(lane) != WorkKind::compute) continue;
+      const TrackSnapshot* track = snapshot_.find_track(snapshot_.lanes[lane].track);
+      if (!mixed_ || (track != nullptr && track->track->kind == "stream")) lanes.push_back(lane);
     }
     const QueryContext whole = query_.unmasked();
-    const auto names = TRY(name_statistics(whole, lanes, range_));
-    const auto longest = std::ranges::find_if(names.names, [&](const NameStatistic& each) {
+    const auto names = TRY(lod::name_statistics(whole, lanes, range_));
+    const auto longest = std::ranges::find_if(names.names, [&](const lod::NameStatistic& each) {
       return std::ranges::none_of(lanes, [&](std::uint32_t lane) {
         return WaitNames(snapshot_.lanes[lane].schema.get(), *snapshot_.strings).contains(each.name);
       });
@@ -286,6 +328,7 @@ class LoadMeasure {
       offer({range_.begin_ns, each.stretch.begin_ns}, 0);
     }
     if (load_.gap.empty() || !kinds_.any(WorkKind::host)) return {};
+    TRY(add_runtime_call());
     const auto host = TRY(host_in(load_.gap));
     std::int64_t most = 0;
     const auto choose = [&](const SelfTimes& times, std::int64_t SelfTime::*part, double least) {
@@ -307,6 +350,27 @@ class LoadMeasure {
     const auto inside = TRY(in_range(load_.gap));
     choose(inside->host.own_lines, &SelfTime::busy_ns, kMuch);
     if (most == 0) choose(inside->host.names, &SelfTime::busy_ns, kSome);
+    return {};
+  }
+
+  // Which call of the runtime took longest in the gap, where executions are told by the runtime. Waits say nothing.
+  Result<void> add_runtime_call() {
+    LaneIndices lanes;
+    for (std::uint32_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
+      const bool of_runtime = snapshot_.lanes[lane].schema && snapshot_.lanes[lane].schema->name == "trace_event";
+      if (of_runtime && kinds_.of_lane(lane) == WorkKind::host && snapshot_.lanes[lane].event_count > 0)
+        lanes.push_back(lane);
+    }
+    if (lanes.empty()) return {};
+    const QueryContext whole = query_.unmasked();
+    const HostTimes times = TRY(host_times(whole, lanes, load_.gap, kinds_));
+    std::int64_t most = 0;
+    for (const auto& [name, time] : times.names) {
+      const std::string_view call = snapshot_.strings->text(name);
+      if (time.busy_ns <= most || call.find("wait") != std::string_view::npos) continue;
+      most = time.busy_ns;
+      load_.runtime_in_gap = call;
+    }
     return {};
   }
 
@@ -382,6 +446,8 @@ class LoadMeasure {
   std::vector<DeviceActivity> devices_;
   double mean_active_ns_ = 0;
   bool joined_ = false;  // all devices are parts of one
+  bool mixed_ = false;   // executions, and engines inside some of them
+  Scope scope_;
 };
 
 }  // namespace
@@ -408,7 +474,7 @@ SessionLoad joined_load(const Snapshot& snapshot, const std::vector<PartLoad>& p
   double count = 0, span = 0, active = 0, busiest = 0, of_peak = 0, empty = 0;
   joined.shares = {};
   joined.split = {};
-  std::array<double, kUnits> counts{};
+  std::array<double, kWorkUnits> counts{};
   for (const auto& [load, of_part] : parts) {
     if (load.kind != largest.kind) continue;
     const double weight = static_cast<double>(std::max<std::size_t>(1, of_part.size()));
@@ -421,7 +487,7 @@ SessionLoad joined_load(const Snapshot& snapshot, const std::vector<PartLoad>& p
     for (std::size_t part = 0; part < kTimeParts; ++part) joined.split.shares[part] += weight * load.split.shares[part];
     of_peak += weight * load.of_peak.value_or(0);
     if (load.ideal_ns) joined.ideal_ns = std::max(joined.ideal_ns.value_or(0), *load.ideal_ns);
-    for (std::size_t u = 0; u < kUnits; ++u) {
+    for (std::size_t u = 0; u < kWorkUnits; ++u) {
       joined.shares[u] += weight * load.shares[u];
       counts[u] += load.kind == SessionLoad::Kind::streams || load.shares[u] > 0 ? weight : 0;
     }
@@ -429,9 +495,13 @@ SessionLoad joined_load(const Snapshot& snapshot, const std::vector<PartLoad>& p
     joined.gap = load.gap;
     joined.before_gap = load.before_gap;
     joined.host_in_gap = load.host_in_gap;
+    joined.runtime_in_gap = load.runtime_in_gap;
   }
-  if (!devices.empty()) joined.device = spoken_devices(snapshot, devices);
-  for (std::size_t u = 0; u < kUnits; ++u) {
+  if (!devices.empty()) {
+    const bool executions = std::ranges::any_of(snapshot.tracks, shows_executions);
+    joined.device = spoken_devices(snapshot, devices, !executions);
+  }
+  for (std::size_t u = 0; u < kWorkUnits; ++u) {
     joined.shares[u] /= std::max(1.0, counts[u]);
   }
   joined.span_ns = static_cast<std::int64_t>(span / count);
@@ -444,6 +514,10 @@ SessionLoad joined_load(const Snapshot& snapshot, const std::vector<PartLoad>& p
 }
 
 }  // namespace
+
+Result<SessionLoad> executed_load(const QueryContext& query, const TimeRange& active, const ActivityIndex* index) {
+  return LoadMeasure(query, active, index, Scope::inside_executions).run();
+}
 
 Result<SessionLoad> session_load(const QueryContext& query, const TimeRange& active, const ActivityIndex* index) {
   const std::vector<SessionPart> parts = session_parts(query.snapshot);
@@ -462,4 +536,4 @@ Result<SessionLoad> session_load(const QueryContext& query, const TimeRange& act
   return joined_load(*query.snapshot, loads);
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

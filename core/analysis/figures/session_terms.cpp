@@ -9,7 +9,7 @@
 #include "core/analysis/time/session_activity.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // The longest of those that the maker's summaries state, one for each device.
@@ -17,7 +17,8 @@ std::optional<double> stated_total_ns(const Snapshot& snapshot) {
   constexpr double kNsPerSecond = 1e9;
   std::optional<double> longest;
   for (const Metric& metric : snapshot.metrics) {
-    if (metric.name != terms::kVendorTotal || !metric.text.empty() || metric.unit != "s" || !(metric.value > 0))
+    if (metric.name != terms::kVendorTotal || !metric.text.empty() || metric.unit != Unit::seconds ||
+        !(metric.value > 0))
       continue;
     longest = std::max(longest.value_or(0), metric.value * kNsPerSecond);
   }
@@ -30,6 +31,11 @@ void include_lane(TimeRange& stretch, const LaneSnapshot& lane) {
 }
 
 }  // namespace
+
+bool is_program_alone(const Snapshot& snapshot) {
+  return std::ranges::any_of(snapshot.quality,
+                             [](const QualityEntry& entry) { return entry.kind == "program_without_trace"; });
+}
 
 TimeRange span_of(const Snapshot& snapshot, const WorkKinds& kinds, const TimeRange& work) {
   TimeRange span = work;
@@ -120,4 +126,4 @@ std::string name_of_devices(const std::vector<std::string>& labels) {
   return fmt::format("{} {}s", labels.size(), alike ? kind : "device");
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

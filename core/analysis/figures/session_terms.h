@@ -25,7 +25,7 @@
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 namespace terms {
 inline constexpr std::string_view kTotal = "session_time";
@@ -59,9 +59,12 @@ struct SessionTerms {
 // name.
 [[nodiscard]] std::vector<std::size_t> session_devices(const Snapshot& snapshot, const TrackDevices& devices);
 
+// Of a file that says what would run, not what has run.
+[[nodiscard]] bool is_program_alone(const Snapshot& snapshot);
+
 // "GPU" of "GPU 0", "trn1 GPU 0" and "rank 3 GPU 0"; other devices by their own names.
 [[nodiscard]] std::string kind_of_device(const std::string& label);
 // "2 GPUs", "4 devices"; of a single one its label; "" of none.
 [[nodiscard]] std::string name_of_devices(const std::vector<std::string>& labels);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -9,7 +9,7 @@
 #include "core/analysis/figures/session_terms.h"
 #include "core/base/text.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::string_view kOverall = "overall_stats";
@@ -400,4 +400,4 @@ std::size_t rank_of_group(std::string_view group) noexcept {
   return group == "general" ? rank + 1 : rank;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

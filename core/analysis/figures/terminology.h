@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct FigureTerm {
   std::string_view name;   // of a metric; what stands in <> is one or more characters
@@ -33,4 +33,4 @@ struct FigureTerm {
 // The place of a group among others.
 [[nodiscard]] std::size_t rank_of_group(std::string_view group) noexcept;
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
 #include "core/analysis/dependencies/launches.h"
+#include "core/analysis/figures/session_terms.h"
 #include "core/analysis/memory/pressure.h"
 #include "core/analysis/tenstorrent/link_demand.h"
 #include "core/base/format.h"
@@ -23,7 +25,7 @@
 #include "core/scan/column_values.h"
 #include "core/scan/group_by.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // Times that a tool printed as sums alone, a row per kernel or call: which part is the largest, and which row. When
@@ -76,7 +78,7 @@ std::optional<std::size_t> time_column(const Schema& schema) {
   if (schema.kind != EventKind::table) return std::nullopt;
   for (std::size_t i = 0; i < schema.columns.size(); ++i) {
     const Column& column = schema.columns[i];
-    if (column.unit == "ns" && !is_text(column.type) && column.name.starts_with("Time")) return i;
+    if (column.unit == Unit::ns && !is_text(column.type) && column.name.starts_with("Time")) return i;
   }
   return std::nullopt;
 }
@@ -149,14 +151,6 @@ constexpr double kManyDoubtful = 0.2;  // of a device's events: what the others 
 constexpr std::uint64_t kSeveralDoubtful = 3;
 constexpr double kReportedPart = 0.05;  // smaller parts of the time are not spoken of
 
-std::string time_text(double ns) { return format_duration(ns); }
-std::string time_text(std::int64_t ns) { return format_duration(static_cast<double>(ns)); }
-
-std::string sentence(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  return text;
-}
-
 // Engines that wait are within a program of theirs; where nothing at all is under way nobody has given them one.
 bool host_bound(const SessionLoad& load) {
   if (load.kind == SessionLoad::Kind::engines) {
@@ -194,20 +188,22 @@ std::string idle_bound(const SessionLoad& load) {
   const bool nearly = load.idle_share() >= kNearlyAll && load.active_ns > 0;
   const bool streams = load.kind == SessionLoad::Kind::streams;
   return fmt::format("{} idle {} of {}{}: host-bound", load.device,
-                     nearly ? ">99.9 %" : format_share(load.idle_share()), time_text(load.span_ns),
+                     nearly ? ">99.9 %" : format_share(load.idle_share()), format_duration(load.span_ns),
                      streams ? parts_text(load, false) : "");
 }
 
 std::string idle_cause(const SessionLoad& load) {
   if (load.gap.empty()) return "";
-  std::string text = "Largest gap " + time_text(load.gap.length_ns());
+  std::string text = "Largest gap " + format_duration(load.gap.length_ns());
   text += load.before_gap.empty() ? " before the first work" : " after " + load.before_gap;
   if (!load.host_in_gap.empty()) text += ", host in " + load.host_in_gap;
+  if (!load.runtime_in_gap.empty() && load.runtime_in_gap != load.host_in_gap)
+    text += ", runtime in " + load.runtime_in_gap;
   return text;
 }
 
 std::string streams_bound(const SessionLoad& load) {
-  const std::string span = time_text(load.span_ns);
+  const std::string span = format_duration(load.span_ns);
   const std::string busy = fmt::format("{} busy {} of {}", load.device, format_share(1 - load.idle_share()), span);
   const double compute = load.split.share(TimePart::compute), copies = load.split.share(TimePart::copies);
   const double communication = load.split.share(TimePart::communication);
@@ -226,9 +222,9 @@ struct BoundUnit {
 
 // What is under way of a device of engines, the longest first.
 std::vector<BoundUnit> units_of(const SessionLoad& load) {
-  std::vector<BoundUnit> units = {{"DMA", load.share(Unit::transfer)},
+  std::vector<BoundUnit> units = {{"DMA", load.share(WorkUnit::transfer)},
                                   {load.busiest, load.busiest_share},
-                                  {"collectives", load.share(Unit::collective)}};
+                                  {"collectives", load.share(WorkUnit::collective)}};
   std::erase_if(units, [](const BoundUnit& unit) { return unit.share <= 0 || unit.name.empty(); });
   std::ranges::stable_sort(units, std::ranges::greater{}, &BoundUnit::share);
   return units;
@@ -248,9 +244,9 @@ std::string engines_bound(const SessionLoad& load) {
   if (load.waits_share >= kHalf)
     bound = fmt::format("bound by waits, {} of the programs' time, most in {}", format_share(load.waits_share),
                         load.longest_wait);
-  const std::string work = time_text(load.span_ns) + " of work";
+  const std::string work = format_duration(load.span_ns) + " of work";
   std::string text = load.of_peak ? fmt::format("{} of peak: {}", format_share(*load.of_peak), bound) : bound;
-  text += load.ideal_ns ? fmt::format(", ideal {} for {}", time_text(*load.ideal_ns), work) : ", " + work;
+  text += load.ideal_ns ? fmt::format(", ideal {} for {}", format_duration(*load.ideal_ns), work) : ", " + work;
   return text;
 }
 
@@ -269,18 +265,18 @@ std::string bound_text(const SessionLoad& load) {
   if (is_doubtful(load))
     return fmt::format("Unknown: {} of {} events have impossible durations, and are left out",
                        format_count(load.doubtful), format_count(load.doubtful + load.timed));
-  if (host_bound(load)) return sentence(idle_bound(load));
+  if (host_bound(load)) return capitalised(idle_bound(load));
   switch (load.kind) {
     case SessionLoad::Kind::nothing:
       return "Unknown: no work was recorded, capture engines, streams or threads";
     case SessionLoad::Kind::host_only:
       return fmt::format("{}: no device work was recorded, threads work {} of {}",
                          load.split.share(TimePart::communication) >= kHalf ? "Bound by communication" : "Host-bound",
-                         time_text(load.active_ns), time_text(load.span_ns));
+                         format_duration(load.active_ns), format_duration(load.span_ns));
     case SessionLoad::Kind::streams:
-      return sentence(streams_bound(load));
+      return capitalised(streams_bound(load));
     case SessionLoad::Kind::engines:
-      return sentence(engines_bound(load));
+      return capitalised(engines_bound(load));
   }
   return "";
 }
@@ -334,7 +330,7 @@ std::optional<WorstLine> worst_line(const SourceLines& lines, const SourceLines&
 
 std::string line_text(const WorstLine& line) {
   const std::string place = fmt::format("{}:{}", file_name(line.path), line.line);
-  const std::string time = time_text(line.ns);
+  const std::string time = format_duration(line.ns);
   switch (line.reason) {
     case LineReason::waits:
       return fmt::format("{} waits {}", place, time);
@@ -342,8 +338,9 @@ std::string line_text(const WorstLine& line) {
       return fmt::format("{} works {}", place, time);
     case LineReason::host: {
       if (line.launched_ns == 0) return fmt::format("{} works {} on the host", place, time);
-      std::string text = fmt::format("{} launches {} of device work", place, time_text(line.launched_ns));
-      if (line.ns > line.launched_ns) text += fmt::format(", {} of its own", time_text(line.ns - line.launched_ns));
+      std::string text = fmt::format("{} launches {} of device work", place, format_duration(line.launched_ns));
+      if (line.ns > line.launched_ns)
+        text += fmt::format(", {} of its own", format_duration(line.ns - line.launched_ns));
       return text;
     }
   }
@@ -399,6 +396,28 @@ SourceLines own_lines(const HostTimes& host, const StringPool& strings) {
   return lines;
 }
 
+// "9.2 MiB to the devices, 1.4 MiB back", where a session says what its hosts and devices exchanged. Figures of a core
+// are part of those of its source.
+std::string exchanged_text(const Snapshot& snapshot) {
+  std::set<std::string_view> devices;
+  for (const TrackSnapshot& track : snapshot.tracks) devices.insert(track.track->device);
+  devices.erase("");
+  double to_device = 0, to_host = 0;
+  std::set<std::string_view> cores;
+  for (const Metric& metric : snapshot.metrics) {
+    const bool up = metric.name == "host_to_device_bytes";
+    if (!up && metric.name != "device_to_host_bytes") continue;
+    if (devices.contains(metric.device)) {
+      cores.insert(metric.device);
+    } else {
+      (up ? to_device : to_host) += metric.value;
+    }
+  }
+  if (to_device + to_host <= 0) return "";
+  return fmt::format("{} to the {}, {} back", format_bytes(to_device), cores.size() > 1 ? "devices" : "device",
+                     format_bytes(to_host));
+}
+
 }  // namespace
 
 Result<Verdict> range_verdict(const QueryContext& query, const TimeRange& active, const ActivityIndex* index) {
@@ -417,6 +436,9 @@ Result<Verdict> range_verdict(const QueryContext& query, const TimeRange& active
   } else if (std::string summed = bound_text(sums); !summed.empty()) {
     verdict.bound = std::move(summed);
     verdict.cause = cause_text(sums);
+  } else if (is_program_alone(*query.snapshot)) {
+    verdict.bound = "No times: a program without a trace";
+    verdict.cause = "Tables shows what is in it, Data quality how to record a trace";
   }
   return verdict;
 }
@@ -426,9 +448,21 @@ Result<Verdict> session_verdict(const QueryContext& query, const std::optional<T
   Result<Verdict> found = range_verdict(query, active.value_or(TimeRange{0, 0}), index);
   if (!found) return found;
   Verdict& verdict = *found;
+  const auto add = [&](const std::string& more) {
+    if (!more.empty()) verdict.cause += (verdict.cause.empty() ? "" : ", ") + more;
+  };
+  add(exchanged_text(*query.snapshot));
+  const SessionLoad inside = TRY(executed_load(query, active.value_or(TimeRange{0, 0}), index));
+  if (inside.kind == SessionLoad::Kind::engines) {
+    const std::string parts = cause_text(inside);
+    const std::string bound = bound_text(inside);
+    const bool is_word = bound.size() > 1 && bound[1] >= 'a' && bound[1] <= 'z';
+    add(fmt::format("inside the profiled execution {}{}{}",
+                    is_word ? lower_case(bound.substr(0, 1)) : bound.substr(0, 1), bound.substr(1),
+                    parts.empty() ? "" : " (" + parts + ")"));
+  }
   const auto demand = TRY(tenstorrent::link_demand(query, {}));
-  if (const std::string network = tenstorrent::demand_text(demand); !network.empty())
-    verdict.cause += (verdict.cause.empty() ? "" : ", ") + network;
+  add(tenstorrent::demand_text(demand));
   const bool host_alone = std::ranges::all_of(
       lines.lines, [](const SourceLine& line) { return line.host_ns == line.busy_ns + line.wait_ns; });
   if (host_alone && !lines.lines.empty()) {
@@ -444,4 +478,4 @@ Result<Verdict> session_verdict(const QueryContext& query, const std::optional<T
   return found;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -20,20 +20,20 @@
 #include "core/analysis/source/source_lines.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct SessionLoad {
   enum class Kind : std::uint8_t { nothing, host_only, streams, engines };
   Kind kind = Kind::nothing;
-  std::string device;                   // "GPU", "2 GPUs", "nc0", see session_devices()
-  std::int64_t span_ns = 0;             // see SessionTerms::span
-  std::int64_t active_ns = 0;           // of that, in which a device does anything; of a host alone: in which it works
-  std::array<double, kUnits> shares{};  // of the active time in which a unit is under way
-  TimeSplit split{};                    // of the span, means over the devices
-  std::string busiest;                  // engine, "Tensor"; of streams: the name with the longest time
-  double busiest_share = 0;             // of the active time
-  double waits_share = 0;               // of the time in which programs of engines ran: they waited for their transfers
-  std::string longest_wait;             // the name that most of it goes to
+  std::string device;          // "GPU", "2 GPUs", "nc0", see session_devices()
+  std::int64_t span_ns = 0;    // see SessionTerms::span
+  std::int64_t active_ns = 0;  // of that, in which a device does anything; of a host alone: in which it works
+  std::array<double, kWorkUnits> shares{};  // of the active time in which a unit is under way
+  TimeSplit split{};                        // of the span, means over the devices
+  std::string busiest;                      // engine, "Tensor"; of streams: the name with the longest time
+  double busiest_share = 0;                 // of the active time
+  double waits_share = 0;    // of the time in which programs of engines ran: they waited for their transfers
+  std::string longest_wait;  // the name that most of it goes to
   // Floating point operations, of what the device's active time (session_terms.h) would allow at its peak: as a
   // roofline of the whole session has it.
   std::optional<double> of_peak;
@@ -41,18 +41,24 @@ struct SessionLoad {
   std::int64_t empty_ns = 0;       // of the span: the longest gaps in which nothing is under way, waits neither
   TimeRange gap{0, 0};             // the longest in which a device does nothing
   std::string before_gap;          // what ended last before it; "" where nothing did
+  std::string runtime_in_gap;      // the runtime's call that took most of it; "" where none is known
   std::string host_in_gap;         // what the host did for most of it; "" where that is not known
   bool over_network = false;       // transfers are of a network of cores: communication
   std::uint64_t doubtful = 0;      // events whose times cannot be true, and are left out
   std::uint64_t timed = 0;         // events of devices whose times can
 
   [[nodiscard]] double idle_share() const noexcept;
-  [[nodiscard]] double share(Unit unit) const noexcept { return shares[static_cast<std::size_t>(unit)]; }
+  [[nodiscard]] double share(WorkUnit unit) const noexcept { return shares[static_cast<std::size_t>(unit)]; }
 };
 
 // Of the range that the session works in, as find_active_stretch() has it. `index` may be null.
 [[nodiscard]] Result<SessionLoad> session_load(const QueryContext& query, const TimeRange& active,
                                                const ActivityIndex* index = nullptr);
+
+// The same of what engines did inside executions that the session shows as a whole too: a profile of a device beside
+// that of its host. Kind nothing where there are no such.
+[[nodiscard]] Result<SessionLoad> executed_load(const QueryContext& query, const TimeRange& active,
+                                                const ActivityIndex* index = nullptr);
 
 // "GPU idle 49.0 % of 1.065 s: host-bound", "7.0 % of peak: DMA-bound, ideal 21 µs for 300 µs of work"
 [[nodiscard]] std::string bound_text(const SessionLoad& load);
@@ -95,4 +101,4 @@ struct Verdict {
 [[nodiscard]] Result<Verdict> session_verdict(const QueryContext& query, const std::optional<TimeRange>& active,
                                               const SourceLines& lines, const ActivityIndex* index = nullptr);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

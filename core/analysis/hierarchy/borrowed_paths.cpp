@@ -5,7 +5,7 @@
 
 #include "core/analysis/vendors/vendor.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // Visits the rows of some events, which are sorted; on several threads at once.
@@ -120,4 +120,4 @@ Result<BorrowedPaths> BorrowedPaths::find(const QueryContext& query, const PathK
   return paths;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

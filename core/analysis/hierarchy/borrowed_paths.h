@@ -12,7 +12,7 @@
 #include "core/analysis/dependencies/dependencies.h"
 #include "core/analysis/hierarchy/path_kinds.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 class BorrowedPaths {
  public:
@@ -47,4 +47,4 @@ class BorrowedPaths {
   std::map<std::uint32_t, Wholes> wholes_;            // by scope
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

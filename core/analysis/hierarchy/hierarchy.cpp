@@ -14,7 +14,7 @@
 #include "core/analysis/hierarchy/hierarchy_index.h"
 #include "core/analysis/hierarchy/path_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // What all devices of a set can do in a second; 0 where one of them does not say.
@@ -283,4 +283,4 @@ Result<std::shared_ptr<const Hierarchy>> session_hierarchy(const QueryContext& q
   return std::shared_ptr<const Hierarchy>(std::move(result));
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -20,7 +20,7 @@
 #include "core/analysis/hierarchy/path_kinds.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct HierarchyQuestion {
   static constexpr std::size_t kMostDepth = 96;
@@ -86,4 +86,4 @@ struct HierarchyInput {
 [[nodiscard]] Result<const PathKind*> kind_of_question(const QueryContext& query, const std::string& name,
                                                        std::vector<const PathKind*>* all = nullptr);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -9,7 +9,7 @@
 #include "core/analysis/hierarchy/hierarchy.h"
 #include "core/scan/lane_positions.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::int64_t kBeforeAll = std::numeric_limits<std::int64_t>::min();
@@ -167,4 +167,4 @@ Result<std::shared_ptr<const HierarchyIndex>> HierarchyIndex::build(
   return std::shared_ptr<const HierarchyIndex>(std::move(index));
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -16,7 +16,7 @@
 
 #include "core/analysis/hierarchy/path_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 class HierarchyIndex {
  public:
@@ -70,4 +70,4 @@ class HierarchyIndex {
   std::vector<std::shared_ptr<const SourceFile>> sources_;  // whose text tells functions; one may take another's place
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

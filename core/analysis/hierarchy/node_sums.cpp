@@ -8,7 +8,7 @@
 
 #include "core/analysis/selection/amount_block.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 void NodeTotals::add(const NodeTotals& other) noexcept {
   events += other.events;
@@ -256,4 +256,4 @@ NodePart PartJoiner::take() {
   return taken;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -21,7 +21,7 @@
 #include "core/model/ids.h"
 #include "core/model/time_range.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // Of events that begin there; all but `events` are clipped to the range.
 struct NodeTotals {
@@ -199,4 +199,4 @@ class PartJoiner {
   std::vector<std::uint32_t> places_;  // by node, + 1; 0: it has none
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

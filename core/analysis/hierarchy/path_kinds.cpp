@@ -14,7 +14,7 @@
 #include "core/scan/chunk_cache.h"
 #include "core/scan/column_values.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::array kPathKinds = std::to_array<PathKind>({
@@ -37,6 +37,14 @@ constexpr std::array kPathKinds = std::to_array<PathKind>({
      .has_lines = true,
      .borrows = true,
      .empty_advice = "No graph operators recorded: compile with HLO metadata"},
+    {.name = "compiler",
+     .title = "Compiler levels",
+     .level = "Level",
+     .separator = " > ",
+     .missing = "(no level)",
+     .columns = {"layer", "hlo_name", "penguin_id", "bir_instruction_name"},
+     .split = PathSplit::levels,
+     .empty_advice = "No levels of the compiler recorded: compile with HLO metadata"},
     {.name = "function",
      .title = "Kernel function",
      .level = "Function",
@@ -124,11 +132,21 @@ std::optional<std::size_t> path_column(const PathKind& kind, const Schema& schem
     return column && is_text(schema.columns[*column].type) ? column : std::nullopt;
   };
   if (kind.role != Role::none) return text(schema.find(kind.role));
+  if (kind.split == PathSplit::levels) return level_columns(kind, schema).back();
   for (const std::string_view name : kind.columns) {
     if (name.empty()) continue;
     if (const auto column = text(schema.find(name))) return column;
   }
   return std::nullopt;
+}
+
+LevelColumns level_columns(const PathKind& kind, const Schema& schema) {
+  LevelColumns columns;
+  for (std::size_t level = 0; level < columns.size(); ++level) {
+    const auto column = schema.find(kind.columns[level]);
+    if (column && schema.columns[*column].type == ColumnType::string) columns[level] = column;
+  }
+  return columns;
 }
 
 LaneIndices lanes_with_paths(const Snapshot& snapshot, const WorkKinds& works, const PathKind& kind) {
@@ -316,4 +334,4 @@ HierarchyUnits::HierarchyUnits(const Snapshot& snapshot, const WorkKinds& works,
   if (units_.empty()) units_.push_back({"Other", {}});
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -14,7 +14,7 @@
 #include "core/model/definitions.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // How the text of a column becomes levels.
 enum class PathSplit : std::uint8_t {
@@ -23,6 +23,7 @@ enum class PathSplit : std::uint8_t {
   line,      // "kernel.py:33": the file, and below it the line
   function,  // "kernel.py:33": the function that the line stands in
   frames,    // a recorded stack, innermost first and one a line: outermost level first
+  levels,    // each of the columns is a level, and the name is the innermost
 };
 
 // Where a path comes from.
@@ -41,7 +42,7 @@ struct PathKind {
   std::string_view missing;    // what stands for events without it: "(no layer)"
   PathSource source = PathSource::column;
   Role role = Role::none;                        // of the column, or else
-  std::array<std::string_view, 4> columns = {};  // its name: the first of these that a schema has
+  std::array<std::string_view, 4> columns = {};  // its name: the first of these that a schema has; see levels
   PathSplit split = PathSplit::whole;
   bool has_lines = false;         // source lines lie below
   bool borrows = false;           // work without such a column takes the path of what set it off (borrowed_paths.h)
@@ -55,8 +56,11 @@ struct PathKind {
 [[nodiscard]] std::span<const PathKind> path_kinds() noexcept;
 [[nodiscard]] const PathKind* find_path_kind(std::string_view name) noexcept;  // null: none of this name
 
-// The column of the schema that has such paths.
+// The column of the schema that has such paths; of levels the innermost.
 [[nodiscard]] std::optional<std::size_t> path_column(const PathKind& kind, const Schema& schema);
+// Of levels those of all columns that the schema has as strings.
+using LevelColumns = std::array<std::optional<std::size_t>, 4>;
+[[nodiscard]] LevelColumns level_columns(const PathKind& kind, const Schema& schema);
 
 // The lanes with events of such paths, commentary left out unless nothing else has them.
 [[nodiscard]] LaneIndices lanes_with_paths(const Snapshot& snapshot, const WorkKinds& works, const PathKind& kind);
@@ -103,4 +107,4 @@ class HierarchyUnits {
   std::vector<std::uint32_t> lane_units_;  // by lane of the snapshot
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

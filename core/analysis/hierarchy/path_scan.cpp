@@ -1,6 +1,7 @@
 #include "core/analysis/hierarchy/path_scan.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <set>
@@ -21,7 +22,7 @@
 #include "core/scan/event_mask.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // Events into a tree by a column of theirs, or by what ran them. Calls of a host lie within calls: their time is that
@@ -59,6 +60,8 @@ class ColumnPaths {
     bool is_retained = false;  // places_ has the nodes of its paths once they were met
     std::uint32_t start = 0;   // of by_name: the node of what runs it
     std::optional<std::size_t> path, line, stack;
+    LevelColumns levels;  // of PathSplit::levels
+    std::array<BlockValues, LevelColumns{}.size()> level_values;
     bool borrows = false;                           // its paths are others'
     std::optional<std::size_t> part;                // of borrows: see BorrowedPaths
     const BorrowedPaths::Wholes* wholes = nullptr;  // of part
@@ -68,6 +71,7 @@ class ColumnPaths {
   [[nodiscard]] Placed place_of(const ChunkColumns& columns, const ScannedChunk& chunk, const ScannedBlock& block,
                                 std::uint32_t i);
   [[nodiscard]] StringId borrowed_path(const ChunkColumns& columns, const ScannedBlock& block, std::uint32_t i) const;
+  [[nodiscard]] Placed place_on_levels(const ChunkColumns& columns, const ScannedBlock& block, std::uint32_t i);
   [[nodiscard]] std::uint32_t missing_node();
   [[nodiscard]] std::uint32_t line_below(std::uint32_t node, StringId text);
 
@@ -140,6 +144,8 @@ ColumnPaths::Placed ColumnPaths::place_of_text(std::string_view text) {
       break;
     case PathSplit::slash:
       each_part('/');
+      break;
+    case PathSplit::levels:  // not one text
       break;
     case PathSplit::line: {
       std::string_view file;
@@ -233,6 +239,7 @@ ColumnPaths::Placed ColumnPaths::place_of(const ChunkColumns& columns, const Sca
     const StringId path = borrowed_path(columns, block, i);
     return path == 0 ? Placed{} : place_of_string(path);
   }
+  if (worker_.plan.kind.split == PathSplit::levels) return place_on_levels(columns, block, i);
   if (!columns.paths.has(i)) return {};
   if (columns.stacks.has(i)) {
     const Placed place = place_of_stack(static_cast<StringId>(columns.stacks.values[i]));
@@ -240,6 +247,22 @@ ColumnPaths::Placed ColumnPaths::place_of(const ChunkColumns& columns, const Sca
   }
   if (columns.type == ColumnType::text) return place_of_text(chunk.view.text(*columns.path, block.row(i)));
   return place_of_string(static_cast<StringId>(columns.paths.values[i]));
+}
+
+// A level that an event does not name keeps its place, as long as it names one.
+ColumnPaths::Placed ColumnPaths::place_on_levels(const ChunkColumns& columns, const ScannedBlock& block,
+                                                 std::uint32_t i) {
+  const auto text = [&](const BlockValues& values) {
+    return values.has(i) ? static_cast<StringId>(values.values[i]) : StringId{0};
+  };
+  if (std::ranges::none_of(columns.level_values, [&](const BlockValues& values) { return text(values) != 0; }))
+    return {};
+  std::uint32_t node = PathTree::kRoot;
+  for (const BlockValues& values : columns.level_values) {
+    const StringId level = text(values);
+    node = level != 0 ? worker_.child(node, level) : worker_.child_of_text(node, worker_.plan.kind.missing);
+  }
+  return {worker_.child(node, block.name(i)), worker_.plan.depth <= columns.level_values.size(), true};
 }
 
 // Of what it is a part of, or of what set it off.
@@ -286,7 +309,9 @@ void ColumnPaths::add(const ScannedChunk& chunk, const ScanWindow& window) {
       (*columns.stack >= chunk.view.column_count() || schema.columns[*columns.stack].type != ColumnType::string)) {
     columns.stack.reset();
   }
-  columns.is_retained = columns.path && columns.type == ColumnType::string && !columns.stack;
+  const bool has_levels = plan.kind.split == PathSplit::levels;
+  if (has_levels) columns.levels = level_columns(plan.kind, schema);
+  columns.is_retained = columns.path && columns.type == ColumnType::string && !columns.stack && !has_levels;
   columns.borrows = plan.borrowed != nullptr && plan.borrowed->has_lane(chunk.lane_index);
   if (columns.borrows) {
     columns.part = BorrowedPaths::part_column(schema);
@@ -313,6 +338,11 @@ void ColumnPaths::add(const ScannedChunk& chunk, const ScanWindow& window) {
       columns.paths = columns.path ? block.reader.column(*columns.path, columns.type) : BlockValues{};
       columns.stacks = columns.stack ? block.reader.column(*columns.stack, ColumnType::string) : BlockValues{};
       columns.parts = columns.part ? block.reader.column(*columns.part, ColumnType::uint64) : BlockValues{};
+      for (std::size_t level = 0; level < columns.levels.size(); ++level) {
+        const auto at = columns.levels[level];
+        const bool is_there = at && *at < chunk.view.column_count();
+        columns.level_values[level] = is_there ? block.reader.column(*at, ColumnType::string) : BlockValues{};
+      }
       columns.lines = columns.line ? block.reader.column(*columns.line, ColumnType::string) : BlockValues{};
     }
     const std::int64_t* begins = block.reader.begins_ns();
@@ -580,4 +610,4 @@ Result<std::vector<HostLaunch>> launches_of(const QueryContext& query, const Pat
   return launches;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

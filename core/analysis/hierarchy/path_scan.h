@@ -10,7 +10,7 @@
 #include "core/analysis/hierarchy/path_worker.h"
 #include "core/analysis/time/track_devices.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // What of a session is in a tree of one kind.
 struct PathSubject {
@@ -65,4 +65,4 @@ struct PathScan {
 [[nodiscard]] Result<std::vector<HostLaunch>> launches_of(const QueryContext& query, const PathSubject& subject,
                                                           const std::vector<HostLaunch>* known);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -5,7 +5,7 @@
 
 #include "core/base/text.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 bool has_text(std::string_view text, std::string_view lower_part) {
   const auto found = std::search(text.begin(), text.end(), lower_part.begin(), lower_part.end(),
@@ -76,4 +76,4 @@ std::vector<std::string> PathTree::labels() const {
   return {labels_.begin(), labels_.end()};
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct PathNode {
   std::uint32_t parent = 0;
@@ -77,4 +77,4 @@ class PathTree {
   PairTable children_;  // of a node and a label (twice its number, and one more of a detail)
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -15,7 +15,7 @@
 #include "core/analysis/source/event_costs.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // What all workers share of one question.
 struct PathPlan {
@@ -186,4 +186,4 @@ class PathWorker {
   std::int64_t window_end_ns_ = 0;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

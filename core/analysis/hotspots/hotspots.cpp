@@ -12,7 +12,7 @@
 #include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 [[nodiscard]] bool is_numeric(ColumnType type) noexcept {
@@ -327,4 +327,4 @@ Result<HotspotList> find_hotspots(const QueryContext& query, const TimeRange& ra
   return HotspotFinder(query, range, edits).run();
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -17,7 +17,7 @@
 #include "core/analysis/time/work_kind.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // A column of launches, of all tables that have it under one name.
 struct LaunchColumn {
@@ -63,4 +63,4 @@ struct HotspotList {
 [[nodiscard]] Result<HotspotList> find_hotspots(const QueryContext& query, const TimeRange& range,
                                                 const PeakEdits& edits = {});
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

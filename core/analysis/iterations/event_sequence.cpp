@@ -8,7 +8,7 @@
 
 #include "core/base/text.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 struct NumberedName {
@@ -228,4 +228,4 @@ Result<EventSequence> read_joined(const QueryContext& query, const LaneIndices& 
   return joined;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -13,7 +13,7 @@
 #include "core/scan/chunk_scan.h"
 #include "core/store/string_pool.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct SequenceName {
   StringId name = 0;       // of the first of its events
@@ -70,4 +70,4 @@ inline constexpr std::uint64_t kMostLaneEvents = std::uint64_t{1} << 31U;
 [[nodiscard]] Result<EventSequence> read_joined(const QueryContext& query, const LaneIndices& lanes,
                                                 const TimeRange& range);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -8,7 +8,7 @@
 
 #include "core/analysis/statistics/estimates.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 using Places = std::span<const std::uint32_t>;
@@ -590,4 +590,4 @@ FoldedLoop fold(const EventSequence& sequence, const NamePlaces& places, const P
   return loop;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -15,7 +15,7 @@
 #include "core/analysis/iterations/event_sequence.h"
 #include "core/base/worker_pool.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // Finds what repeats in the order of a lane's names: steps, and tiles within them.
 //
@@ -103,4 +103,4 @@ struct FoldedLoop {
                               WorkerPool& pool, TaskControl& control, std::span<const std::int64_t> begins_ns = {},
                               std::span<const std::int64_t> ends_ns = {});
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -11,13 +11,14 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "core/analysis/hierarchy/path_kinds.h"
 #include "core/analysis/iterations/event_sequence.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/base/text.h"
 #include "core/model/event_filter.h"
 #include "core/scan/group_by.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::uint32_t kMostDepth = 8;  // of calls within calls that are looked at
@@ -272,6 +273,8 @@ struct GatheredRegion {
   std::vector<TimeRange> ranges;
   std::vector<TrackNumber> tracks;
   bool numbered = false;
+  Role role = Role::none;
+  std::set<std::string> lines = {};
 
   void add(const TimeRange& range, TrackNumber track) {
     ranges.push_back(range);
@@ -283,6 +286,8 @@ struct GatheredRegion {
     std::vector<TrackNumber> all;
     std::set_union(tracks.begin(), tracks.end(), other.tracks.begin(), other.tracks.end(), std::back_inserter(all));
     tracks = std::move(all);
+    role = other.role;
+    lines.insert(other.lines.begin(), other.lines.end());
   }
 };
 using GatheredRegions = std::map<std::string, GatheredRegion>;
@@ -307,30 +312,99 @@ Result<GatheredRegions> regions_of_events(const QueryContext& query, const LaneI
   return all;
 }
 
-Result<GatheredRegions> regions_of_layers(const QueryContext& query, const TimeRange& range) {
+// Its first levels: "decoder/0" of "decoder/0/mlp".
+std::string_view outer_levels(std::string_view path, std::size_t depth) {
+  std::size_t end = path.find_first_not_of('/');
+  for (std::size_t level = 0; level < depth && end < path.size(); ++level)
+    end = path.find('/', path.find_first_not_of('/', end));
+  return path.substr(0, end);
+}
+
+// Neighbours of a lane whose values have one name are one stretch; "" is no name.
+template <typename NameOf>
+void add_stretches(const EventSequence& sequence, const StringPool& strings, TrackNumber track, Role role,
+                   NameOf name_of, GatheredRegions& all) {
+  std::vector<std::string> names, lines;
+  for (const SequenceName& each : sequence.names) {
+    const std::string_view value = each.name == 0 ? std::string_view() : strings.text(each.name);
+    names.emplace_back(name_of(value));
+    lines.emplace_back(value.substr(0, value.find('\n')));
+  }
+  for (std::size_t first = 0; first < sequence.size();) {
+    const std::string& name = names[sequence.tokens[first]];
+    std::size_t last = first;
+    TimeRange run{sequence.begins_ns[first], sequence.ends_ns[first]};
+    GatheredRegion* const region = name.empty() ? nullptr : &all[name];
+    for (; last < sequence.size() && names[sequence.tokens[last]] == name; ++last) {
+      run.end_ns = std::max(run.end_ns, sequence.ends_ns[last]);
+      const bool lists = region != nullptr && role != Role::layer && region->lines.size() <= NamedRegion::kMostLines;
+      if (lists) region->lines.insert(lines[sequence.tokens[last]]);
+    }
+    if (region != nullptr) {
+      region->add(run, track);
+      region->role = role;
+    }
+    first = last;
+  }
+}
+
+LaneIndices lanes_with_strings(const Snapshot& snapshot, Role role) {
+  LaneIndices lanes;
+  for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
+    const LaneSnapshot& lane = snapshot.lanes[i];
+    if (lane.event_count == 0 || lane.schema->kind != EventKind::slice) continue;
+    const auto column = lane.schema->find(role);
+    if (column && lane.schema->columns[*column].type == ColumnType::string) lanes.push_back(i);
+  }
+  return lanes;
+}
+
+Result<GatheredRegions> regions_of_layers(const QueryContext& query, const TimeRange& range, std::size_t depth) {
   const Snapshot& snapshot = *query.snapshot;
-  LaneIndices reported, lanes;
+  LaneIndices reported;
   for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
     const LaneSnapshot& lane = snapshot.lanes[i];
     if (lane.event_count == 0 || lane.schema->kind != EventKind::slice) continue;
     if (snapshot.find_track(lane.track)->track->kind == "layer") reported.push_back(i);
-    const auto column = lane.schema->find(Role::layer);
-    if (column && lane.schema->columns[*column].type == ColumnType::string) lanes.push_back(i);
   }
-  if (!reported.empty())
+  LaneIndices lanes = lanes_with_strings(snapshot, Role::layer);
+  std::erase_if(lanes, [&](std::uint32_t lane) { return std::ranges::find(reported, lane) != reported.end(); });
+  if (!reported.empty() && (depth == 0 || lanes.empty()))
     return regions_of_events(query, reported, range, [](std::uint32_t, std::string_view) { return true; });
   const auto sequences = TRY(read_sequences(query, lanes, range, Role::layer));
   GatheredRegions all;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
-    const EventSequence& sequence = sequences[i];
-    for (std::size_t first = 0; first < sequence.size();) {
-      std::size_t last = first;
-      TimeRange run{sequence.begins_ns[first], sequence.ends_ns[first]};
-      for (; last < sequence.size() && sequence.tokens[last] == sequence.tokens[first]; ++last)
-        run.end_ns = std::max(run.end_ns, sequence.ends_ns[last]);
-      const StringId name = sequence.names[sequence.tokens[first]].name;
-      if (name != 0) all[std::string(snapshot.strings->text(name))].add(run, snapshot.lanes[lanes[i]].track);
-      first = last;
+    add_stretches(
+        sequences[i], *snapshot.strings, snapshot.lanes[lanes[i]].track, Role::layer,
+        [depth](std::string_view layer) { return depth == 0 ? layer : outer_levels(layer, depth); }, all);
+  }
+  return all;
+}
+
+// By recorded stacks; lanes without any by the lines of the source.
+Result<GatheredRegions> regions_of_functions(const QueryContext& query, const TimeRange& range) {
+  const Snapshot& snapshot = *query.snapshot;
+  const WorkKinds kinds(snapshot);
+  const FunctionNames functions(snapshot.sources);
+  std::set<std::uint32_t> done;
+  GatheredRegions all;
+  for (const Role role : {Role::stack, Role::source_location}) {
+    LaneIndices lanes = lanes_with_strings(snapshot, role);
+    std::erase_if(lanes, [&](std::uint32_t lane) {
+      const WorkKind kind = kinds.of_lane(lane);
+      return done.contains(lane) || (kind != WorkKind::compute && kind != WorkKind::host);
+    });
+    const auto sequences = TRY(read_sequences(query, lanes, range, role));
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      if (sequences[i].size() == 0) continue;
+      done.insert(lanes[i]);
+      add_stretches(
+          sequences[i], *snapshot.strings, snapshot.lanes[lanes[i]].track, role,
+          [&](std::string_view value) {
+            if (value.empty()) return std::string();
+            return role == Role::stack ? FunctionNames::of_stack(value) : functions.of_location(value);
+          },
+          all);
     }
   }
   return all;
@@ -353,10 +427,12 @@ GatheredRegions regions_of_markers(const QueryContext& query, const TimeRange& r
   return all;
 }
 
-Result<GatheredRegions> gathered_regions(const QueryContext& query, const TimeRange& range, const std::string& by) {
+Result<GatheredRegions> gathered_regions(const QueryContext& query, const TimeRange& range, const std::string& by,
+                                         std::size_t depth) {
   const Snapshot& snapshot = *query.snapshot;
   if (by == IterationQuestion::kMarkers) return regions_of_markers(query, range);
-  if (by == "layer") return regions_of_layers(query, range);
+  if (by == "layer") return regions_of_layers(query, range, depth);
+  if (by == "function") return regions_of_functions(query, range);
   const LaneIndices slices = lanes_of_kind(snapshot, EventKind::slice);
   if (by == "collective") {
     const WorkKinds kinds(snapshot);
@@ -406,7 +482,9 @@ NamedRegion measured_region(const std::string& name, GatheredRegion& region) {
                     .first = region.ranges.front(),
                     .longest = region.ranges.front(),
                     .numbered = region.numbered,
-                    .tracks = region.tracks};
+                    .tracks = region.tracks,
+                    .role = region.role};
+  if (region.lines.size() <= NamedRegion::kMostLines) found.lines.assign(region.lines.begin(), region.lines.end());
   std::vector<std::int64_t> lengths;
   for (const TimeRange& each : region.ranges) {
     lengths.push_back(each.end_ns - each.begin_ns);
@@ -414,17 +492,25 @@ NamedRegion measured_region(const std::string& name, GatheredRegion& region) {
     if (lengths.back() > found.longest.length_ns()) found.longest = each;
   }
   found.duration_ns = folded_values(lengths);
+  const double width = (found.duration_ns.max - found.duration_ns.min) / NamedRegion::kBins;
+  for (const std::int64_t length : lengths) {
+    const double bin = width > 0 ? (static_cast<double>(length) - found.duration_ns.min) / width : 0;
+    ++found.bins[std::min(static_cast<std::size_t>(bin), NamedRegion::kBins - 1)];
+  }
   return found;
 }
 
 }  // namespace
 
 Result<std::shared_ptr<const RegionList>> find_regions(const QueryContext& query, const TimeRange& range,
-                                                       const std::string& by) {
-  auto gathered = TRY(gathered_regions(query, range, by));
+                                                       const std::string& by, std::size_t depth) {
+  auto gathered = TRY(gathered_regions(query, range, by, depth));
   join_numbered_regions(gathered);
   auto list = std::make_shared<RegionList>();
-  for (auto& [name, region] : gathered) list->regions.push_back(measured_region(name, region));
+  for (auto& [name, region] : gathered) {
+    list->regions.push_back(measured_region(name, region));
+    list->regions.back().is_level = region.role == Role::layer && depth > 0;
+  }
   std::ranges::stable_sort(list->regions, std::ranges::greater{}, &NamedRegion::total_ns);
   if (list->regions.size() > RegionList::kMost) {
     list->left_out = list->regions.size() - RegionList::kMost;
@@ -505,4 +591,4 @@ Result<std::shared_ptr<const SharedTurns>> find_shared_turns(const QueryContext&
   return std::make_shared<const SharedTurns>(found.value_or(SharedTurns{}));
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

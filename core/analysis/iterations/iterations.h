@@ -8,6 +8,7 @@
 // that begins within these is folded.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,7 +17,7 @@
 #include "core/analysis/iterations/folding.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct IterationLoop {
   TrackNumber track = 0;
@@ -49,19 +50,30 @@ struct IterationQuestion {
 // markers, or events of a name.
 //
 //   collective  events of tracks of collectives, and kernels that communicate by their names
-//   layer       events of tracks of layers; where there are none, stretches of a lane whose events are of one layer
+//   layer       events of tracks of layers; where there are none, stretches of a lane whose events are of one layer; at
+//   a
+//               depth, those whose layers have that many levels in common
+//   function    stretches of an engine or a thread whose events are of one function of the program: that of the
+//   innermost
+//               frame, or the one that the source line stands in
 //   annotation  what programs name on their threads: user annotations, ranges of NVTX and ROCTX, tasks of ITT
 //   marker      the session's spans; a marker without an end lasts until the next of its set
 //   NAME        events of this name, with or without a number behind it
 //
 // Names that come once and differ in their last number alone are one region ("ProfilerStep#*").
 struct NamedRegion {
+  static constexpr std::size_t kBins = 32, kMostLines = 200;
   std::string name;
   FoldedValues duration_ns;
+  std::array<std::uint32_t, kBins> bins = {};  // how many are how long, from the shortest to the longest
   std::int64_t total_ns = 0;
   TimeRange first, longest;
   bool numbered = false;            // of several names
   std::vector<TrackNumber> tracks;  // sorted; empty: of markers
+  // Of stretches: the column that tells them, and of a function its lines or innermost frames; empty: too many.
+  Role role = Role::none;
+  bool is_level = false;  // of layers: all below it, too
+  std::vector<std::string> lines = {};
 };
 
 struct RegionList {
@@ -70,8 +82,9 @@ struct RegionList {
   std::uint64_t left_out = 0;        // beyond kMost
 };
 
+// `depth`: of layers; 0: whole paths.
 [[nodiscard]] Result<std::shared_ptr<const RegionList>> find_regions(const QueryContext& query, const TimeRange& range,
-                                                                     const std::string& by);
+                                                                     const std::string& by, std::size_t depth = 0);
 
 // Which loop of one session is which of another: those whose bodies have the most names in common, on tracks of one
 // name where there are such; numbers at the ends of names do not count.
@@ -90,4 +103,4 @@ struct SharedTurns {
 [[nodiscard]] Result<std::shared_ptr<const SharedTurns>> find_shared_turns(const QueryContext& base,
                                                                            const QueryContext& other);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -10,13 +10,11 @@
 #include "core/base/text.h"
 #include "core/scan/event_reader.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::string_view kFailureTable = "out_of_memory";
 constexpr double kFragmented = 0.1;  // of what is held: free, and not to be had together
-
-[[nodiscard]] std::string bytes_text(std::uint64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
 // "train.py:41" of "/app/train.py:41"
 [[nodiscard]] std::string line_name(std::string_view location) { return std::string(file_name(location)); }
@@ -108,15 +106,15 @@ std::string holders_text(const std::vector<MemoryHolder>& holders, std::uint64_t
   for (const MemoryHolder& each : holders) {
     const double share = of > 0 ? static_cast<double>(each.bytes) / static_cast<double>(of) : 0;
     text +=
-        fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", each.name, bytes_text(each.bytes), format_share(share));
+        fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", each.name, format_bytes(each.bytes), format_share(share));
   }
   return text;
 }
 
 std::string failure_text(const FailedRequest& failure) {
   return fmt::format("{} asked for {}, {} free{}", failure.source.empty() ? "a request" : failure.source,
-                     bytes_text(failure.asked), bytes_text(failure.free),
-                     failure.held > 0 ? fmt::format("; {} held", bytes_text(failure.held)) : "");
+                     format_bytes(failure.asked), format_bytes(failure.free),
+                     failure.held > 0 ? fmt::format("; {} held", format_bytes(failure.held)) : "");
 }
 
 std::string pressure_text(const MemoryPressure& pressure) {
@@ -124,13 +122,13 @@ std::string pressure_text(const MemoryPressure& pressure) {
     const FailedRequest& first = pressure.failures.front();
     std::string text = "Out of memory: " + failure_text(first);
     if (!first.holders.empty())
-      text += fmt::format(", {} by {}", bytes_text(first.holders.front().bytes), first.holders.front().name);
+      text += fmt::format(", {} by {}", format_bytes(first.holders.front().bytes), first.holders.front().name);
     if (pressure.failures.size() > 1) text += fmt::format("; the first of {} failures", pressure.failures.size());
     return text;
   }
   if (pressure.pools.empty()) return {};
   const PoolPressure& most = pressure.pools.front();
-  return fmt::format("{} peaks at {}, no work was recorded", most.name, bytes_text(most.peak.bytes));
+  return fmt::format("{} peaks at {}, no work was recorded", most.name, format_bytes(most.peak.bytes));
 }
 
 std::string pressure_cause(const MemoryPressure& pressure) {
@@ -140,13 +138,12 @@ std::string pressure_cause(const MemoryPressure& pressure) {
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   if (!most.holders.empty()) add("Held by " + holders_text(most.holders, most.held));
   if (most.reserved > 0 && static_cast<double>(most.free) >= kFragmented * static_cast<double>(most.reserved)) {
-    add(fmt::format("{} of {} reserved are free, the longest stretch {}", bytes_text(most.free),
-                    bytes_text(most.reserved), bytes_text(most.largest_free)));
+    add(fmt::format("{} of {} reserved are free, the longest stretch {}", format_bytes(most.free),
+                    format_bytes(most.reserved), format_bytes(most.largest_free)));
   }
   if (most.empty_segments > 0) {
-    add(fmt::format("{} segment{} of {} hold{} nothing in the end", most.empty_segments,
-                    most.empty_segments == 1 ? "" : "s", bytes_text(most.empty_bytes),
-                    most.empty_segments == 1 ? "s" : ""));
+    add(fmt::format("{} of {} hold{} nothing in the end", counted(most.empty_segments, "segment"),
+                    format_bytes(most.empty_bytes), most.empty_segments == 1 ? "s" : ""));
   }
   return text;
 }
@@ -185,4 +182,4 @@ MemoryInRange memory_in_range(const MemoryUsage& usage, const TimeRange& range) 
   return result;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

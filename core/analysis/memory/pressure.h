@@ -12,7 +12,7 @@
 
 #include "core/analysis/memory/usage.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // A line of the program that holds memory; a tensor's name where no line is known.
 struct MemoryHolder {
@@ -80,4 +80,4 @@ struct MemoryInRange {
 
 [[nodiscard]] MemoryInRange memory_in_range(const MemoryUsage& usage, const TimeRange& range);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

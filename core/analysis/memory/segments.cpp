@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 [[nodiscard]] std::vector<MemorySegment> held_at(const PoolUsage& pool, std::int64_t ns) {
@@ -89,4 +89,4 @@ SegmentMap segments_at(const MemoryUsage& usage, std::uint32_t number, std::int6
   return map;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -8,7 +8,7 @@
 
 #include "core/analysis/memory/usage.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct MemorySegment {
   std::uint64_t address = 0;
@@ -37,4 +37,4 @@ struct SegmentMap {
 
 [[nodiscard]] SegmentMap segments_at(const MemoryUsage& usage, std::uint32_t pool, std::int64_t ns);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -6,7 +6,7 @@
 
 #include "core/analysis/memory/usage.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::size_t kAliveFan = 32;
@@ -329,4 +329,4 @@ StackedUsage MemoryUsage::stacked(std::uint32_t number, const TimeRange& range, 
   return stack;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -11,9 +11,10 @@
 #include "core/analysis/vendors/vendor.h"
 #include "core/scan/column_values.h"
 #include "core/scan/event_mask.h"
+#include "core/scan/event_reader.h"
 #include "core/scan/group_by.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 class LifeTally {
@@ -161,7 +162,7 @@ class UseFinder {
   void add(const ScannedChunk& chunk) {
     const Columns columns(*chunk.lane.schema);
     chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
-      const std::optional<bool> written = use_of(chunk, columns, block.row(i), block.name(i));
+      const std::optional<bool> written = use_of(chunk, columns, block, i);
       if (written) uses.push_back({block.begin_ns(i), block.end_ns(i), block.id(i), block.name(i), *written});
     });
   }
@@ -170,7 +171,6 @@ class UseFinder {
   bool tells_reads = false;
   auto measures() { return std::tie(uses, tells_reads); }
 
- private:
   struct Columns {
     explicit Columns(const Schema& schema)
         : operands(schema.find(Role::operands)),
@@ -181,6 +181,13 @@ class UseFinder {
           dest_offset(schema.find("dest_offset")) {}
     std::optional<std::size_t> operands, tensor, bytes, source, dest, dest_offset;
   };
+  // Whether an event writes (true) or reads (false) the allocation; nothing if it does neither.
+  std::optional<bool> use_of(const ScannedChunk& chunk, const Columns& columns, const ScannedBlock& block,
+                             std::uint32_t i) {
+    return use_of(chunk, columns, block.row(i), block.name(i));
+  }
+
+ private:
   [[nodiscard]] std::string_view text(const ScannedChunk& chunk, std::optional<std::size_t> column,
                                       std::uint32_t row) const {
     if (!column) return {};
@@ -190,7 +197,6 @@ class UseFinder {
     return allocation_.address && address >= *allocation_.address && address - *allocation_.address < allocation_.bytes;
   }
 
-  // Whether the event writes (true) or reads (false) the allocation; nothing if it does neither.
   std::optional<bool> use_of(const ScannedChunk& chunk, const Columns& columns, std::uint32_t row, StringId name) {
     if (columns.operands && on_chip_ != nullptr && allocation_.address) {
       const std::string_view operands = text(chunk, columns.operands, row);
@@ -329,4 +335,33 @@ Result<std::shared_ptr<const AllocationStory>> allocation_story(const QueryConte
   return std::shared_ptr<const AllocationStory>(story);
 }
 
-}  // namespace accelscope
+Result<std::vector<TouchedAllocation>> touched_allocations(const QueryContext& query, const MemoryUsage& usage,
+                                                           EventId event) {
+  const Snapshot& snapshot = *query.snapshot;
+  const auto lane = std::ranges::find(snapshot.lanes, lane_of(event), &LaneSnapshot::number);
+  if (lane == snapshot.lanes.end() || lane->data->kind != EventKind::slice) return std::vector<TouchedAllocation>();
+  const auto index = static_cast<std::uint32_t>(lane - snapshot.lanes.begin());
+  const TrackSnapshot* track = snapshot.find_track(lane->track);
+  const auto record = TRY(EventReader(query.store, query.snapshot).read(event));
+  const TimeRange time{record.begin_ns, std::max(record.end_ns, record.begin_ns + 1)};
+  const TrackDevices devices(snapshot);
+  std::vector<std::uint32_t> there;
+  for (std::uint32_t i = 0; track != nullptr && i < usage.allocations.size(); ++i) {
+    const Allocation& each = usage.allocations[i];
+    const bool is_there = each.begin_ns <= time.end_ns && each.end_ns.value_or(snapshot.end_ns) >= time.begin_ns;
+    if (is_there && is_of(usage.pools[each.pool], *track->track, devices, index)) there.push_back(i);
+  }
+  const auto add = [&](const ScannedChunk& chunk, std::vector<TouchedAllocation>& touched) {
+    const UseFinder::Columns columns(*chunk.lane.schema);
+    chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
+      if (block.id(i) != event) return;
+      for (const std::uint32_t each : there) {
+        const auto written = UseFinder(snapshot, usage, usage.allocations[each]).use_of(chunk, columns, block, i);
+        if (written) touched.push_back({each, *written});
+      }
+    });
+  };
+  return gather(query.unmasked(), LaneIndices{index}, time, std::vector<TouchedAllocation>(), add);
+}
+
+}  // namespace accelscope::analysis

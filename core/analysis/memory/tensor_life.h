@@ -11,7 +11,7 @@
 
 #include "core/analysis/memory/usage.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct TensorLife {
   TimeRange range;
@@ -60,4 +60,14 @@ struct AllocationStory {
                                                                               const MemoryUsage& usage,
                                                                               std::uint32_t allocation);
 
-}  // namespace accelscope
+// What an event of a device wrote or read, in the order of MemoryUsage::allocations: those of its device that were
+// there while it was under way, told as above.
+struct TouchedAllocation {
+  std::uint32_t allocation = 0;
+  bool written = false;
+  bool operator==(const TouchedAllocation&) const = default;
+};
+[[nodiscard]] Result<std::vector<TouchedAllocation>> touched_allocations(const QueryContext& query,
+                                                                         const MemoryUsage& usage, EventId event);
+
+}  // namespace accelscope::analysis

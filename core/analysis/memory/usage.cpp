@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -18,7 +17,7 @@
 #include "core/base/text.h"
 #include "core/scan/column_values.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // Pools of memory whose use is known by samples only: counters in bytes that say how much is in use, and counters that
@@ -74,13 +73,13 @@ std::optional<Gauge> gauge_of(const Snapshot& snapshot, std::uint32_t index, con
   gauge.pool.device = device;
   if (device.empty()) gauge.pool.host = track->track->host;
   gauge.pool.sampled = true;
-  if (track->track->unit == "B" && names_use(name)) {
+  if (track->track->unit == Unit::bytes && names_use(name)) {
     if (!device.empty() && tells_what_is_held(usage, device)) return {};
     gauge.pool.base_name = name;
     gauge.pool.note = "sampled by the counter \"" + name + "\"";
     return gauge;
   }
-  if (lane.schema->columns[*column].unit != "share" || !name.ends_with(kShareSuffix)) return {};
+  if (lane.schema->columns[*column].unit != Unit::share || !name.ends_with(kShareSuffix)) return {};
   gauge.pool.base_name = name.substr(0, name.size() - kShareSuffix.size());
   gauge.pool.capacity_bytes = stated_capacity(snapshot, device, gauge.pool.base_name);
   if (!gauge.pool.capacity_bytes || has_allocations(usage, device, gauge.pool.base_name)) return {};
@@ -111,9 +110,7 @@ std::optional<std::uint64_t> stated_capacity(const Snapshot& snapshot, std::stri
     if (text = snapshot.meta_value(key); !text.empty()) break;
   }
   std::uint64_t bytes = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() || bytes == 0) return std::nullopt;
-  return bytes;
+  return read_number(text, bytes) && bytes > 0 ? std::optional(bytes) : std::nullopt;
 }
 
 Result<void> add_sampled_pools(const QueryContext& query, MemoryUsage& usage) {
@@ -508,4 +505,4 @@ Result<std::shared_ptr<const MemoryUsage>> memory_usage(const QueryContext& quer
   return std::shared_ptr<const MemoryUsage>(usage);
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -20,7 +20,7 @@
 
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct Allocation {
   EventId event = kNoEvent;
@@ -153,4 +153,4 @@ struct MemoryUsage {
 
 [[nodiscard]] Result<std::shared_ptr<const MemoryUsage>> memory_usage(const QueryContext& query);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -6,7 +6,7 @@
 #include "core/analysis/neuron/facts/operands.h"
 #include "core/scan/column_values.h"
 
-namespace accelscope::neuron {
+namespace accelscope::analysis::neuron {
 namespace {
 
 // The number or string columns of one schema, block by block; nothing where the schema has no such column.
@@ -279,4 +279,4 @@ void DeviceTally::close_window() {
   active.close_window();
 }
 
-}  // namespace accelscope::neuron
+}  // namespace accelscope::analysis::neuron

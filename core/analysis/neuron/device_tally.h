@@ -14,7 +14,7 @@
 #include "core/analysis/time/covered_time.h"
 #include "core/scan/group_by.h"
 
-namespace accelscope::neuron {
+namespace accelscope::analysis::neuron {
 
 // Instruction columns that the vendor sums up under the same name.
 inline constexpr std::array<std::string_view, 12> kSummedColumns = {
@@ -124,4 +124,4 @@ class DeviceTally {
   void add_throttling(const ScannedChunk& chunk, const Place& place);
 };
 
-}  // namespace accelscope::neuron
+}  // namespace accelscope::analysis::neuron

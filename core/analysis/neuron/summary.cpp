@@ -21,7 +21,7 @@
 #include "core/scan/group_by.h"
 #include "core/store/snapshot.h"
 
-namespace accelscope::neuron {
+namespace accelscope::analysis::neuron {
 namespace {
 
 // The figures of a Neuron profile's summary out of what one core's events add up to. The formulas are those that the
@@ -461,11 +461,8 @@ Result<std::vector<DeviceFigures>> summary(const QueryContext& query, const Trac
 namespace {
 
 [[nodiscard]] std::optional<double> meta_number(const Snapshot& snapshot, std::string_view key) {
-  const std::string_view text = snapshot.meta_value(key);
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return read_number(snapshot.meta_value(key), value) ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace
@@ -506,4 +503,4 @@ double peak_flops(const Snapshot& snapshot, const std::string& device) {
   return core_peak_flops(snapshot, device) * physical_cores(snapshot, device);
 }
 
-}  // namespace accelscope::neuron
+}  // namespace accelscope::analysis::neuron

@@ -13,7 +13,7 @@
 #include "core/analysis/vendors/vendor.h"
 #include "core/store/snapshot.h"
 
-namespace accelscope::neuron {
+namespace accelscope::analysis::neuron {
 
 // Of the devices that have instructions or DMA packets, in the order of their tracks, a logical core before its parts.
 // A part's peaks are those of one physical core, its run lasts until its own last event. A device without any event in
@@ -39,4 +39,4 @@ namespace accelscope::neuron {
 // What all of the device's tensor engines can do: core_peak_flops * physical_cores.
 [[nodiscard]] double peak_flops(const Snapshot& snapshot, const std::string& device);
 
-}  // namespace accelscope::neuron
+}  // namespace accelscope::analysis::neuron

@@ -6,15 +6,17 @@
 #include <array>
 #include <cmath>
 
+#include "core/analysis/neuron/facts/devices.h"
 #include "core/analysis/neuron/summary.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 struct PeakKind {
-  std::string_view what, title, unit;
+  std::string_view what, title;
+  Unit unit;
 };
 constexpr std::array kPeakKinds = std::to_array<PeakKind>({
     {"bf16", "Compute, bf16", kFlopsPerSecond},
@@ -22,6 +24,8 @@ constexpr std::array kPeakKinds = std::to_array<PeakKind>({
     {"tf32", "Compute, tf32", kFlopsPerSecond},
     {"fp32", "Compute, fp32", kFlopsPerSecond},
     {"fp8", "Compute, fp8", kFlopsPerSecond},
+    {"mxfp8", "Compute, mxfp8", kFlopsPerSecond},
+    {"sparse", "Compute, sparse", kFlopsPerSecond},
     {"hifi4", "Compute, HiFi4", kFlopsPerSecond},
     {"hifi2", "Compute, HiFi2", kFlopsPerSecond},
     {"lofi", "Compute, LoFi", kFlopsPerSecond},
@@ -31,8 +35,8 @@ constexpr std::array kPeakKinds = std::to_array<PeakKind>({
     {"psum", "PSUM", kBytesPerSecond},
     {"link", "Link to the host", kBytesPerSecond},
 });
-// Work in it says so: it is no peak of other work.
-constexpr std::string_view kNarrow = "fp8";
+// Work in these says so: they are no peaks of other work.
+constexpr std::array<std::string_view, 3> kNarrow = {"fp8", "mxfp8", "sparse"};
 // What a device of which nothing is known can be given.
 constexpr std::array<std::string_view, 4> kUnknownDevice = {"bf16", "fp32", "hbm", "link"};
 
@@ -54,14 +58,61 @@ void set_peak(PeakList& list, std::string_view what, double value, std::string s
   list.all.push_back(std::move(peak));
 }
 
+void sort_peaks(PeakList& list) {
+  const auto place = [](const Peak& peak) {
+    return std::ranges::find_if(kPeakKinds, [&](const auto& each) { return each.what == peak.what; });
+  };
+  std::ranges::stable_sort(list.all, [&](const Peak& a, const Peak& b) { return place(a) < place(b); });
+}
+
+// What the documents of a Neuron chip state beyond its profile, of so many of its cores. Peaks that another kind of
+// work has are there for chips that have it; bandwidths are a core's share of the chip's.
+void add_chip_peaks(neuron::Chip chip, double cores, PeakList& list) {
+  using neuron::ChipFigure;
+  struct Row {
+    std::string_view what;
+    ChipFigure figure;
+    bool of_chip = false;
+  };
+  constexpr std::array kRows = std::to_array<Row>({{"bf16", ChipFigure::bf16},
+                                                   {"fp32", ChipFigure::fp32},
+                                                   {"fp8", ChipFigure::fp8},
+                                                   {"mxfp8", ChipFigure::mxfp8},
+                                                   {"sparse", ChipFigure::sparse},
+                                                   {"hbm", ChipFigure::hbm_rate, true},
+                                                   {"dma", ChipFigure::dma_rate, true}});
+  for (const Row& row : kRows) {
+    const neuron::ChipFigureRow* figure = neuron::find_chip_figure(chip, row.figure);
+    if (figure == nullptr || list.value(row.what)) continue;
+    std::erase_if(list.all, [&](const Peak& peak) { return peak.what == row.what; });
+    const double share = row.of_chip ? cores / neuron::chip_figure(chip, ChipFigure::cores) : cores;
+    set_peak(list, row.what, figure->value * share, fmt::format("{}, dense rates of the maker", figure->source),
+             PeakOrigin::table);
+    if (row.what == "sparse") list.all.back().source = fmt::format("{}, of sparse weights", figure->source);
+    if (row.of_chip) list.all.back().source = fmt::format("{}, the share of the cores", figure->source);
+  }
+  // At one rate with bf16, which the profile states.
+  const Peak bf16 = *list.find("bf16");
+  for (const auto& [what, of_type] : {std::pair("fp16", ChipFigure::fp16), std::pair("tf32", ChipFigure::tf32)}) {
+    if (neuron::chip_figure(chip, of_type) == neuron::chip_figure(chip, ChipFigure::bf16))
+      set_peak(list, what, *bf16.value, bf16.source, bf16.origin);
+  }
+}
+
 // The metadata of Neuron profiles: bandwidths in B/s, clocks in GHz. A multiplication in fp32 takes four passes (the
 // vendor's adjusted_hardware_flops counts it four times).
 [[nodiscard]] bool add_neuron_peaks(const Snapshot& snapshot, PeakList& list) {
   const std::string& device = list.device;
   const double compute = neuron::peak_flops(snapshot, device);
   const double hbm = neuron::device_fact(snapshot, device, {"hbm_ddr_bandwidth"}).value_or(0);
-  if (compute <= 0 && hbm <= 0) return false;
   const double clock = neuron::device_fact(snapshot, device, {"pe_clock_freq", "tensor_engine_clock_freq"}).value_or(0);
+  // The figures of the second generation are those of its profiles.
+  neuron::Chip chip = neuron::Chip::trn1;
+  for (const std::string_view key : {"instance_type", "metadata.instance_type"}) {
+    chip = neuron::chip_of_instance(snapshot.meta_value(key)).value_or(chip);
+  }
+  const bool is_later = chip != neuron::Chip::trn1;
+  if (compute <= 0 && hbm <= 0 && !is_later) return false;
   for (const std::string_view key : {"instance_type", "metadata.instance_type"}) {
     if (!snapshot.meta_value(key).empty()) list.model = fmt::format("NeuronCore of {}", snapshot.meta_value(key));
   }
@@ -73,6 +124,10 @@ void set_peak(PeakList& list, std::string_view what, double value, std::string s
   set_peak(list, "hbm", hbm, "the profile: hbm_ddr_bandwidth", PeakOrigin::file);
   set_peak(list, "dma", neuron::device_fact(snapshot, device, {"dma_ddr_bandwidth"}).value_or(0),
            "the profile: dma_ddr_bandwidth", PeakOrigin::file);
+  if (is_later) {
+    add_chip_peaks(chip, std::max(1.0, neuron::physical_cores(snapshot, device)), list);
+    sort_peaks(list);
+  }
   set_peak(list, "sbuf", 0, "", PeakOrigin::unknown);
   set_peak(list, "psum", 0, "", PeakOrigin::unknown);
   for (Peak& peak : list.all) {
@@ -127,10 +182,7 @@ void add_stated_peaks(const Snapshot& snapshot, PeakList& list) {
                PeakOrigin::file);
     }
   }
-  const auto place = [](const Peak& peak) {
-    return std::ranges::find_if(kPeakKinds, [&](const auto& each) { return each.what == peak.what; });
-  };
-  std::ranges::stable_sort(list.all, [&](const Peak& a, const Peak& b) { return place(a) < place(b); });
+  sort_peaks(list);
 }
 
 void add_sheet_peaks(const Snapshot& snapshot, PeakList& list) {
@@ -159,7 +211,8 @@ std::optional<double> PeakList::value(std::string_view what) const noexcept {
 const Peak* PeakList::best_compute() const noexcept {
   const Peak* best = nullptr;
   for (const Peak& each : all) {
-    if (each.is_compute() && each.what != kNarrow && each.value && (best == nullptr || *each.value > *best->value))
+    if (each.is_compute() && std::ranges::find(kNarrow, each.what) == kNarrow.end() && each.value &&
+        (best == nullptr || *each.value > *best->value))
       best = &each;
   }
   return best;
@@ -196,12 +249,12 @@ PeakList peaks_of_device(const Snapshot& snapshot, const std::string& device, co
   return list;
 }
 
-Result<double> parse_peak(std::string_view text, std::string_view unit) {
-  constexpr std::array<std::string_view, 6> kUnits = {"flop/s", "flops/s", "flops", "b/s", "/s", "b"};
+Result<double> parse_peak(std::string_view text, Unit unit) {
+  constexpr std::array<std::string_view, 6> kWorkUnits = {"flop/s", "flops/s", "flops", "b/s", "/s", "b"};
   const Error wrong{fmt::format("\"{}\" is not a peak; try {}", text,
                                 unit == kFlopsPerSecond ? "78.6 TFLOP/s or 78.6T" : "435 GB/s or 435G")};
   std::string number = lower_case(trimmed(text));
-  for (const std::string_view each : kUnits) {
+  for (const std::string_view each : kWorkUnits) {
     const bool is_flops = each.starts_with("flop");
     if (!number.ends_with(each)) continue;
     if (each != "/s" && is_flops != (unit == kFlopsPerSecond)) return wrong;
@@ -364,4 +417,4 @@ const DeviceSheet* find_sheet(std::string_view device_name) noexcept {
   return nullptr;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -10,18 +10,19 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/format.h"
 #include "core/store/snapshot.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
-inline constexpr std::string_view kFlopsPerSecond = "FLOP/s", kBytesPerSecond = "B/s";
+inline constexpr Unit kFlopsPerSecond = Unit::flop_per_second, kBytesPerSecond = Unit::bytes_per_second;
 
 enum class PeakOrigin : std::uint8_t { unknown, file, table, user };
 
 struct Peak {
   std::string what;             // stable: "bf16", "hbm", "dma", "link"
   std::string title;            // "Compute, bf16", "HBM"
-  std::string_view unit;        // kFlopsPerSecond or kBytesPerSecond
+  Unit unit = kFlopsPerSecond;  // kFlopsPerSecond or kBytesPerSecond
   std::optional<double> value;  // in the unit; > 0
   std::string source;           // where it comes from, in words
   PeakOrigin origin = PeakOrigin::unknown;
@@ -56,7 +57,7 @@ struct PeakList {
                                        const PeakEdits& edits = {});
 
 // "2.9 TB/s", "78.6 TFLOP/s", "435G", "5e11": with or without the unit, decimal prefixes from k to P. More than 0.
-[[nodiscard]] Result<double> parse_peak(std::string_view text, std::string_view unit);
+[[nodiscard]] Result<double> parse_peak(std::string_view text, Unit unit);
 
 // What data sheets state of devices by name. Dense rates, no sparsity; memory bandwidth as the maker states it; the
 // link to the host in one direction.
@@ -74,4 +75,4 @@ struct DeviceSheet {
 // Null where none fits.
 [[nodiscard]] const DeviceSheet* find_sheet(std::string_view device_name) noexcept;
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -13,9 +13,9 @@
 #include "core/analysis/time/covered_time.h"
 #include "core/analysis/time/sorted_runs.h"
 #include "core/analysis/time/track_devices.h"
-#include "core/model/unit.h"
+#include "core/base/format.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::array<std::string_view, kPathBounds> kBoundNames = {"memory", "compute",   "issue",  "dependency",
@@ -395,4 +395,4 @@ CriticalPath gap_path(const WorkGraph& graph, const WorkGap& gap) {
   return find_path_to(graph, node, {gap.range.begin_ns, std::min(gap.range.end_ns, graph.end_ns[node])});
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -25,7 +25,7 @@
 #include "core/analysis/critical_path/critical_path.h"
 #include "core/analysis/peaks/peaks.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // All stretches in which a device has nothing to do, with what the host did meanwhile and what ended them. Of one
 // device they lie apart, and with the time in which it works they add up to the range.
@@ -92,4 +92,4 @@ inline constexpr std::size_t kReplayedNodes = 20'000'000;                 // of 
 [[nodiscard]] Result<std::int64_t> saving_without_gap(const QueryContext& query, const WorkGraph& graph,
                                                       const WorkGap& gap);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

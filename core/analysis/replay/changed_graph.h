@@ -8,7 +8,7 @@
 
 #include "core/analysis/critical_path/work_graph.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct ChangedGraph {
   enum Gone : std::uint8_t {
@@ -84,4 +84,4 @@ struct ChangedGraph {
   }
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

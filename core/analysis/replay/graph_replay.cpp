@@ -7,7 +7,7 @@
 #include "core/analysis/time/sorted_runs.h"
 #include "core/analysis/time/track_devices.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::int64_t kNoTime = IdleStretches::kNoTime;
@@ -364,4 +364,4 @@ CriticalPath GraphReplay::path(const TimeRange& range) const {
   return PathWalk(graph_, Times(*this), range).run();
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

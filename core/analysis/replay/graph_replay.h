@@ -18,7 +18,7 @@
 #include "core/analysis/critical_path/critical_path.h"
 #include "core/analysis/replay/changed_graph.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // A device that stands idle for as long was told what to do next by somebody else.
 inline constexpr std::int64_t kLeastIdleNs = 5'000;
@@ -92,4 +92,4 @@ class GraphReplay {
   std::int64_t end_of_all_ns_ = 0;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -6,7 +6,7 @@
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // A device's lanes in the graph, and its nodes in them.
@@ -213,4 +213,4 @@ Result<std::unique_ptr<HostReplay>> HostReplay::build(const QueryContext& query,
   return made;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

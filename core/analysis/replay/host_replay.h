@@ -24,7 +24,7 @@
 #include "core/analysis/time/stretches.h"
 #include "core/model/time_range.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 enum class HostDelay : std::uint8_t {
   own,            // all that it does but for loading and waiting
@@ -66,4 +66,4 @@ class HostReplay {
   std::map<std::string, std::array<std::optional<std::int64_t>, kDelays>, std::less<>> savings_;  // by device
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -7,7 +7,7 @@
 
 #include "core/base/format.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // Packets become shorter that follow others of their transfer after a pause.
@@ -70,4 +70,4 @@ std::string Readings::why() const {
   return why;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

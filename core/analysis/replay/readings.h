@@ -10,7 +10,7 @@
 
 #include "core/analysis/replay/graph_replay.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 class Readings {
  public:
@@ -50,4 +50,4 @@ class Readings {
   std::vector<ChangedGraph::Reading> others_;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 Repairs::Repairs(const WorkGraph& graph, const WorkDetails& details)
     : graph_(graph),
@@ -427,4 +427,4 @@ std::optional<Repaired> Repairs::ask_early(const LateCollective& late, ChangedGr
   return late.triggers.empty() ? std::nullopt : std::optional(late.repaired);
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

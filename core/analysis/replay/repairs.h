@@ -8,7 +8,7 @@
 #include "core/analysis/replay/changed_graph.h"
 #include "core/analysis/replay/work_details.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // What a mending rests on.
 struct RepairedEvent {
@@ -93,4 +93,4 @@ class Repairs {
   StringId multiply_, weights_, copy_;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

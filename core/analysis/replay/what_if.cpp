@@ -16,7 +16,7 @@
 #include "core/scan/column_values.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 using Effect = WhatIfChange::Effect;
@@ -485,9 +485,7 @@ Error wrong_change(std::string_view text, std::string_view why) {
 bool take_factor(std::string_view& text, double& factor) {
   const std::size_t place = text.rfind('x');
   if (place == std::string_view::npos || (place > 0 && text[place - 1] != ' ')) return false;
-  const std::string_view number = text.substr(place + 1);
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), factor);
-  if (error != std::errc() || end != number.data() + number.size() || !(factor >= 0) || factor > 1e6) return false;
+  if (!read_number(text.substr(place + 1), factor) || !(factor >= 0) || factor > 1e6) return false;
   text = trimmed(text.substr(0, place));
   return true;
 }
@@ -554,4 +552,4 @@ Result<WhatIfChange> parse_change(std::string_view text) {
   return wrong_change(whole, "is not known");
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

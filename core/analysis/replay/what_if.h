@@ -14,7 +14,7 @@
 #include "core/analysis/replay/graph_replay.h"
 #include "core/analysis/replay/work_details.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct WhatIfChange {
   enum class Effect : std::uint8_t {
@@ -86,4 +86,4 @@ struct RetainedDetails {
 [[nodiscard]] Result<WhatIfResult> replay_with_changes(const QueryContext& query, const WorkGraph& graph,
                                                        std::span<const WhatIfChange> changes, std::int64_t begin_ns);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

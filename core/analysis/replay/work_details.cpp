@@ -12,7 +12,7 @@
 #include "core/scan/column_values.h"
 #include "core/scan/group_by.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 std::optional<std::size_t> string_column(const Schema& schema, std::string_view name) {
@@ -359,4 +359,4 @@ std::uint64_t WorkDetails::written_address(NodeIndex node) const noexcept {
   return 0;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

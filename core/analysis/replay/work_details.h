@@ -10,7 +10,7 @@
 #include "core/analysis/critical_path/work_graph.h"
 #include "core/analysis/vendors/vendor.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // A limit below one, of the share of cycles in which engines may work.
 struct DeviceLimit {
@@ -75,4 +75,4 @@ struct WorkDetails {
   [[nodiscard]] std::uint64_t written_address(NodeIndex node) const noexcept;  // 0: none is known
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

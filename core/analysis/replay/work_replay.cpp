@@ -6,7 +6,7 @@
 #include "core/analysis/replay/readings.h"
 #include "core/analysis/time/work_kind.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // Engines of which somebody says what they wait for, and not too much to run again and again.
@@ -89,4 +89,4 @@ Result<WorkReplay::Saving> WorkReplay::saving(const ChangedGraph& changed) const
   return saving;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

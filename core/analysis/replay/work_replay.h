@@ -18,7 +18,7 @@
 #include "core/analysis/replay/graph_replay.h"
 #include "core/analysis/replay/repairs.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 class WorkReplay {
  public:
@@ -54,4 +54,4 @@ class WorkReplay {
   std::int64_t begin_ns_ = 0;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

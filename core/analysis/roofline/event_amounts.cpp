@@ -6,7 +6,7 @@
 #include "core/analysis/selection/summary_tally.h"
 #include "core/analysis/time/work_kind.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 EventAmounts::Numbers EventAmounts::numbers(const Schema& schema, std::string_view name) {
   Numbers found{.column = schema.find(name)};
@@ -50,6 +50,12 @@ double EventAmounts::flops(std::uint32_t i) const {
   double sum = 0;
   for (const Numbers& each : flops_) sum += each.at(i);
   return sum;
+}
+
+bool EventAmounts::any(std::uint32_t i) const {
+  bool found = flops(i) > 0;
+  for (std::size_t path = 0; path < path_count() && !found; ++path) found = bytes(path, i) > 0;
+  return found;
 }
 
 bool EventAmounts::is_matrix(std::uint32_t i) const {
@@ -115,4 +121,4 @@ DeviceLanes::DeviceLanes(const Snapshot& snapshot) : lanes_(snapshot.lanes.size(
   }
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -12,7 +12,7 @@
 #include "core/scan/chunk_scan.h"
 #include "core/scan/column_values.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // Which lanes of a session tell of a device's operations and bytes, and which of its time alone. A device that is made
 // of others is one with them.
@@ -56,6 +56,7 @@ class EventAmounts {
   [[nodiscard]] double flops(std::uint32_t i) const;
   [[nodiscard]] std::size_t path_count() const noexcept { return paths_.size(); }
   [[nodiscard]] double bytes(std::size_t path, std::uint32_t i) const;  // path: of MemoryWords::paths
+  [[nodiscard]] bool any(std::uint32_t i) const;                        // it states operations or bytes
   [[nodiscard]] bool is_matrix(std::uint32_t i) const;                  // it is of the matrix engine
   [[nodiscard]] bool sets_off_transfers(std::uint32_t i) const;         // its bytes are moved by transfers
 
@@ -80,4 +81,4 @@ class EventAmounts {
   BlockValues engines_;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -4,17 +4,18 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "core/analysis/roofline/event_amounts.h"
+#include "core/analysis/roofline/sampled_amounts.h"
 #include "core/analysis/selection/summary.h"
 #include "core/analysis/time/covered_time.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/scan/event_mask.h"
 #include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::string_view kLinkPeak = "link";  // to the host, of each direction
@@ -59,6 +60,7 @@ struct LevelTally {
   CoveredTime active;
   double flops = 0;
   auto measures() { return std::tie(paths, transfers, data, matrix, others, active, flops); }
+  std::vector<SampledAmounts::Work> sampled;  // of the open window, where amounts are those of counters
 
   template <typename Body>
   void for_each_time(Body body) {
@@ -89,11 +91,17 @@ class LevelScan {
       const MemoryWords* words = lanes_.words(device);
       tallies[device].paths.resize(words == nullptr ? kOtherCopy + 1 : words->paths.size());
     }
+    samples_ = TRY(SampledAmounts::read(query_, range_, lanes_));
+    // What a filter leaves out has its part of what was sampled.
+    if (samples_.any()) mask_ = query_.mask.get();
     auto found = gather_windows(
-        query_, lanes_.telling(), range_, tallies,
+        samples_.any() ? query_.unmasked() : query_, lanes_.telling(), range_, tallies,
         [this](const ScannedChunk& chunk, const ScanWindow& window, auto& part) { add(chunk, window, part); },
-        [](const ScanWindow&, auto& part) {
-          for (LevelTally& tally : part) tally.for_each_time([](CoveredTime& time) { time.close_window(); });
+        [this](const ScanWindow& window, auto& part) {
+          for (std::size_t device = 0; device < part.size(); ++device) {
+            if (samples_.has(device)) add_sampled(device, window, part[device]);
+            part[device].for_each_time([](CoveredTime& time) { time.close_window(); });
+          }
         });
     if (!found) return found.error();
     auto made = std::make_shared<MemoryLevels>();
@@ -138,6 +146,12 @@ class LevelScan {
       for (std::uint32_t i = block.first; i < block.last; ++i) {
         if (waits.contains(block.name(i))) continue;
         const Part part(chunk, window, range_, block, i);
+        const bool has_part = passes(chunk, block, i);
+        if (samples_.has(lane.device)) {
+          const bool is_sampled = has_part && lane.words == nullptr && !amounts.any(i);
+          tally.sampled.push_back({part.begin_ns, part.end_ns, is_sampled ? 1U : 0U});
+        }
+        if (!has_part) continue;
         if (active) tally.active.add(part.begin_ns, part.end_ns);
         if (part.owned) tally.flops += amounts.flops(i) * part.share;
         if (lane.words == nullptr) {
@@ -154,11 +168,29 @@ class LevelScan {
     });
   }
 
+  [[nodiscard]] bool passes(const ScannedChunk& chunk, const ScannedBlock& block, std::uint32_t i) const {
+    return mask_ == nullptr || mask_->passes(chunk.lane, chunk.lane_index, chunk.place.first_ordinal + block.row(i));
+  }
+
+  void add_sampled(std::size_t device, const ScanWindow& window, LevelTally& tally) const {
+    const TimeRange inside = {std::max(window.range.begin_ns, range_.begin_ns),
+                              std::min(window.range.end_ns, range_.end_ns)};
+    samples_.share_out(device, inside, tally.sampled, [&](std::uint64_t, double flops, double bytes) {
+      tally.flops += flops;
+      if (lanes_.words(device) == nullptr) tally.paths[kOtherCopy].bytes += bytes;
+    });
+    tally.sampled.clear();
+  }
+
   void add_copy(const ScannedChunk& chunk, const ScannedBlock& block, const EventAmounts& amounts, std::uint32_t i,
                 const Part& part, LevelTally& tally) const {
     double bytes = 0;
     for (std::size_t path = 0; path < amounts.path_count(); ++path) bytes += amounts.bytes(path, i);
-    if (bytes <= 0) return part.add_to(tally.others, 0);
+    if (bytes <= 0) {
+      if (samples_.has(lanes_.lane(chunk.lane_index).device) && amounts.flops(i) <= 0)
+        part.add_to(tally.paths[kOtherCopy], 0);
+      return part.add_to(tally.others, 0);
+    }
     std::string_view direction = snapshot_.strings->text(block.name(i));
     if (const auto column = chunk.lane.schema->find(kDirectionColumn))
       direction = text_at(chunk, *snapshot_.strings, *column, chunk.lane.schema->columns[*column].type, block.row(i));
@@ -176,6 +208,7 @@ class LevelScan {
     chunk.for_each_block([&](const ScannedBlock& block) {
       amounts.read(block.reader);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
+        if (!passes(chunk, block, i)) continue;
         const Part part(chunk, window, range_, block, i);
         if (active) tally.active.add(part.begin_ns, part.end_ns);
         if (!single) continue;
@@ -194,10 +227,8 @@ class LevelScan {
     for (const std::string& key : {fmt::format("capacity.{} {}", device, box), fmt::format("capacity.{}", box),
                                    fmt::format("capacity.{} memory", device)}) {
       if (key.ends_with(" memory") && box != "Device memory") continue;
-      const std::string_view text = snapshot_.meta_value(key);
       std::uint64_t bytes = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-      if (!text.empty() && error == std::errc() && end == text.data() + text.size()) return bytes;
+      if (read_number(snapshot_.meta_value(key), bytes)) return bytes;
     }
     return std::nullopt;
   }
@@ -207,7 +238,8 @@ class LevelScan {
     DeviceLevels levels{.device = lanes_.name(device),
                         .peaks = peaks_of_device(snapshot_, lanes_.name(device), edits_),
                         .active_ns = active_ns(tally.active, has_cut_times(snapshot_)),
-                        .flops = tally.flops};
+                        .flops = tally.flops,
+                        .is_sampled = samples_.has(device) && words == nullptr};
     add_paths(levels, tally, words);
     add_boxes(levels, tally, words);
     if (words != nullptr && tally.data.count > 0) {
@@ -339,7 +371,7 @@ class LevelScan {
   // Of the active time: under events that say no bytes; 0 where a maker's words tell which have to.
   [[nodiscard]] static double unstated_share(const DeviceLevels& levels, const LevelTally& tally,
                                              const MemoryWords* words) {
-    if (words != nullptr || levels.active_ns <= 0) return 0;
+    if (words != nullptr || levels.is_sampled || levels.active_ns <= 0) return 0;
     return std::min(1.0, static_cast<double>(tally.others.busy.length_ns()) / static_cast<double>(levels.active_ns));
   }
 
@@ -349,6 +381,8 @@ class LevelScan {
   const PeakEdits& edits_;
   DeviceLanes lanes_;
   std::vector<char> is_active_;  // by lane
+  SampledAmounts samples_;
+  const EventMask* mask_ = nullptr;  // that is asked for each event
 };
 
 }  // namespace
@@ -358,4 +392,4 @@ Result<std::shared_ptr<const MemoryLevels>> memory_levels(const QueryContext& qu
   return LevelScan(query, range, edits).run();
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

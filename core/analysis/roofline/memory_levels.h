@@ -9,6 +9,8 @@
 // ideal     = bytes / peak: how long the path would take by itself
 //             (a copy within the device's memory reads and writes it: its bytes count twice against the peak)
 // busy      = time in which something moves on the path, a union; rate while busy = bytes / busy
+// Of work that states neither operations nor bytes both are its share of what counters of its device sampled
+// (sampled_amounts.h); copies state theirs.
 // Paths that transfers serve are timed by the transfers. Where a filter lets the instructions pass that set them off,
 // and not the transfers, the bytes are known and the time is not: bandwidth and share are missing then.
 //
@@ -28,7 +30,7 @@
 #include "core/analysis/vendors/vendor.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 inline constexpr double kLeastLimit = 0.6;           // of a peak
 inline constexpr double kSmallTransferBytes = 4096;  // below this a transfer costs more than a fifth of its time
@@ -65,6 +67,7 @@ struct DeviceLevels {
   PeakList peaks;
   std::int64_t active_ns = 0;
   double flops = 0;
+  bool is_sampled = false;              // from counters, where work states nothing
   std::optional<double> compute_share;  // of the highest compute peak
   bool compute_limits = false;
   TransferSize transfers;
@@ -83,4 +86,4 @@ struct MemoryLevels {
                                                                         const TimeRange& range,
                                                                         const PeakEdits& edits = {});
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

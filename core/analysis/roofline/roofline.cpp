@@ -6,13 +6,15 @@
 #include <unordered_map>
 
 #include "core/analysis/roofline/event_amounts.h"
+#include "core/analysis/roofline/sampled_amounts.h"
 #include "core/analysis/selection/summary_tally.h"
 #include "core/analysis/time/covered_time.h"
 #include "core/base/format.h"
+#include "core/scan/event_mask.h"
 #include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 struct RoofGroup {
@@ -37,6 +39,7 @@ struct RoofTally {
     std::int64_t begin_ns = 0, end_ns = 0;
   };
   std::vector<LayerRow> layers;
+  std::vector<SampledAmounts::Work> sampled;  // where amounts are those of counters
 
   RoofGroup& group(std::uint64_t key) {
     RoofGroup& found = groups[key];
@@ -135,11 +138,19 @@ class RooflineScan {
   }
 
   Result<std::shared_ptr<const Rooflines>> run() {
+    samples_ = TRY(SampledAmounts::read(query_, range_, lanes_));
+    // What a filter leaves out has its part of what was sampled.
+    if (samples_.any()) mask_ = query_.mask.get();
     const auto found = gather_windows(
-        query_, lanes_.telling(), range_, RoofWorker{std::vector<RoofTally>(lanes_.device_count()), {}, {}},
+        samples_.any() ? query_.unmasked() : query_, lanes_.telling(), range_,
+        RoofWorker{std::vector<RoofTally>(lanes_.device_count()), {}, {}},
         [this](const ScannedChunk& chunk, const ScanWindow& window, RoofWorker& worker) { add(chunk, window, worker); },
-        [](const ScanWindow&, RoofWorker& worker) {
-          for (RoofTally& tally : worker.devices) tally.close_window();
+        [this](const ScanWindow& window, RoofWorker& worker) {
+          for (std::size_t device = 0; device < worker.devices.size(); ++device) {
+            RoofTally& tally = worker.devices[device];
+            if (samples_.has(device)) add_sampled(device, window, tally);
+            tally.close_window();
+          }
         });
     if (!found) return found.error();
     auto made = std::make_shared<Rooflines>();
@@ -158,6 +169,20 @@ class RooflineScan {
       return add_layers(chunk, window, tally);
     if (lane.tells == DeviceLane::Tells::transfer && grouping_ != RoofGrouping::name)
       add_times(chunk, window, worker, tally);
+  }
+
+  [[nodiscard]] bool passes(const ScannedChunk& chunk, const ScannedBlock& block, std::uint32_t i) const {
+    return mask_ == nullptr || mask_->passes(chunk.lane, chunk.lane_index, chunk.place.first_ordinal + block.row(i));
+  }
+
+  void add_sampled(std::size_t device, const ScanWindow& window, RoofTally& tally) const {
+    TimeRange inside = {std::max(window.range.begin_ns, range_.begin_ns), std::min(window.range.end_ns, range_.end_ns)};
+    samples_.share_out(device, inside, tally.sampled, [&](std::uint64_t key, double flops, double bytes) {
+      RoofGroup& group = tally.group(key);
+      group.flops += flops;
+      group.bytes[0] += bytes;
+    });
+    tally.sampled.clear();
   }
 
   [[nodiscard]] RoofKey key_of(const ScannedChunk& chunk) {
@@ -202,29 +227,31 @@ class RooflineScan {
       const BlockValues values = key.column ? block.reader.column(key.column->column, key.column->type) : BlockValues{};
       for (std::uint32_t i = block.first; i < block.last; ++i) {
         if (waits.contains(block.name(i))) continue;
+        const bool is_sampled = samples_.has(lane.device) && !amounts.any(i);
+        std::uint64_t* of_samples = nullptr;
+        if (samples_.has(lane.device)) {
+          of_samples = &tally.sampled
+                            .emplace_back(SampledAmounts::Work{std::max(block.begin_ns(i), window.range.begin_ns),
+                                                               std::min(block.end_ns(i), window.range.end_ns), 0})
+                            .key;
+        }
+        if (!passes(chunk, block, i)) continue;
         // One of several of a name that tells nothing would only make the others slower than they are.
-        if (grouping_ == RoofGrouping::name && lane.vendor == nullptr && !has_amounts(amounts, i)) continue;
+        if (grouping_ == RoofGrouping::name && lane.vendor == nullptr && !is_sampled && !amounts.any(i)) continue;
         const std::uint64_t value = value_of(chunk, key, block, values, i, worker);
         add_active(tally, window, block.begin_ns(i), block.end_ns(i));
         const bool owned = window.owns(chunk, block.ticks().begins[i]);
         if (value == 0) {
-          if (owned && has_amounts(amounts, i)) ++tally.without_key;
+          if (owned && amounts.any(i)) ++tally.without_key;
           continue;
         }
         add_time(tally, value, window, block.begin_ns(i), block.end_ns(i));
+        if (is_sampled) *of_samples = value;
         if (owned)
           add_amounts(tally.group(value), amounts, memories, i,
                       share_inside(range_, block.begin_ns(i), block.end_ns(i)));
       }
     });
-  }
-
-  [[nodiscard]] static bool has_amounts(const EventAmounts& amounts, std::uint32_t i) {
-    if (amounts.flops(i) > 0) return true;
-    for (std::size_t path = 0; path < amounts.path_count(); ++path) {
-      if (amounts.bytes(path, i) > 0) return true;
-    }
-    return false;
   }
 
   static void add_amounts(RoofGroup& group, const EventAmounts& amounts, const RoofMemories& memories, std::uint32_t i,
@@ -249,6 +276,7 @@ class RooflineScan {
       const BlockValues values = key.column ? block.reader.column(key.column->column, key.column->type) : BlockValues{};
       for (std::uint32_t i = block.first; i < block.last; ++i) {
         const std::uint64_t value = value_of(chunk, key, block, values, i, worker);
+        if (!passes(chunk, block, i)) continue;
         add_active(tally, window, block.begin_ns(i), block.end_ns(i));
         if (value != 0) add_time(tally, value, window, block.begin_ns(i), block.end_ns(i));
       }
@@ -259,6 +287,7 @@ class RooflineScan {
   void add_layers(const ScannedChunk& chunk, const ScanWindow& window, RoofTally& tally) {
     const auto graph = SummaryColumns(chunk.lane.schema.get()).layer;
     chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
+      if (!passes(chunk, block, i)) return;
       std::string_view path = snapshot_.strings->text(block.name(i));
       const std::string_view before =
           graph ? text_at(chunk, *snapshot_.strings, graph->column, graph->type, block.row(i)) : std::string_view();
@@ -274,6 +303,7 @@ class RooflineScan {
   Roofline line_of(std::size_t device, const RoofWorker& found) {
     Roofline line{.device = lanes_.name(device), .memories = memories_[device].all};
     line.without_key = found.devices[device].without_key;
+    line.is_sampled = samples_.has(device);
     for (const auto& [key, group] : found.devices[device].groups) {
       const bool moves = std::ranges::any_of(group.bytes, [](double bytes) { return bytes > 0; });
       if (group.flops <= 0 && !moves) continue;
@@ -303,6 +333,8 @@ class RooflineScan {
   RoofGrouping grouping_;
   DeviceLanes lanes_;
   std::vector<RoofMemories> memories_;  // by device
+  SampledAmounts samples_;
+  const EventMask* mask_ = nullptr;  // that is asked for each event
 };
 
 }  // namespace
@@ -376,4 +408,4 @@ std::optional<double> roof_at(const std::vector<RoofCeiling>& ceilings, double i
   return least;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -8,7 +8,8 @@
 // too, of a layer its own row too as far as the device works meanwhile, so that a layer that waits for its data is not
 // taken for a faster one, and idle time before the work does not make it a slower one. Events that
 // the range's edges cut give their operations and bytes in proportion. What the source counts of neither is no point:
-// it is counted beside.
+// it is counted beside. Work that states neither has its share of what counters of its device sampled
+// (sampled_amounts.h).
 #pragma once
 
 #include <array>
@@ -19,7 +20,7 @@
 #include "core/analysis/peaks/peaks.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 enum class RoofGrouping : std::uint8_t { name, layer, line };
 
@@ -52,6 +53,7 @@ struct Roofline {
   std::vector<RoofPoint> points;     // all groups with operations or bytes, the busiest first; at most kMost
   std::uint64_t left_out = 0;        // groups beyond that
   std::uint64_t without_key = 0;     // events with operations or bytes that have no layer or line
+  bool is_sampled = false;           // from counters, where events state neither
 
   // Groups that are no point of this memory.
   struct Unplaced {
@@ -101,4 +103,4 @@ struct TransferSize {
 // What the roofs allow at an intensity, in FLOP/s; nothing where no roof is known.
 [[nodiscard]] std::optional<double> roof_at(const std::vector<RoofCeiling>& ceilings, double intensity) noexcept;
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -8,7 +8,7 @@
 
 #include "core/scan/column_values.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // Sums of numbers that a file may have made up must not wrap.
 [[nodiscard]] constexpr std::uint64_t capped_sum(std::uint64_t a, std::uint64_t b) noexcept {
@@ -41,4 +41,4 @@ class AmountBlock {
   std::uint64_t valid_ = 0;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

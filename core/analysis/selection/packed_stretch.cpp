@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::size_t kSpread = 16;       // keys per entry up to which a walk over all keys beats sorting
@@ -109,4 +109,4 @@ void StretchPacker::append_block(std::uint32_t first, std::uint32_t count, unsig
   }
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

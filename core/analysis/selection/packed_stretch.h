@@ -17,7 +17,7 @@
 #include "core/analysis/selection/summary_tally.h"
 #include "core/chunk/bit_pack.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 class PackedStretch {
  public:
@@ -92,4 +92,4 @@ class StretchPacker {
   std::vector<std::byte> bytes_;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

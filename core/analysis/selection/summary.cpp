@@ -18,7 +18,7 @@
 #include "core/scan/event_mask.h"
 #include "core/scan/group_by.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // What a range of one lane is answered from, with the least to decode: kept stretches taken whole, what lies outside of
@@ -639,8 +639,7 @@ std::vector<SummaryRow> with_self_times(std::vector<SummaryRow> lines, const Sel
   return lines;
 }
 
-std::uint64_t copied_bytes(const Snapshot& snapshot, const SelectionSummary& summary) {
-  const WorkKinds kinds(snapshot);
+std::uint64_t copied_bytes(const Snapshot& snapshot, const WorkKinds& kinds, const SelectionSummary& summary) {
   std::uint64_t bytes = 0;
   for (const SummaryTrack& each : summary.tracks) {
     const TrackSnapshot* track = snapshot.find_track(each.track);
@@ -732,4 +731,4 @@ std::int64_t active_ns(const CoveredTime& covered, bool cut_times) noexcept {
   return covered.length_ns() + (cut_times ? static_cast<std::int64_t>(covered.stretches() / 2) : 0);
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -21,7 +21,7 @@
 #include "core/model/event_filter.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct SummaryRow {
   std::string text;  // a name, "file.py:33", a layer's path
@@ -89,7 +89,8 @@ struct SelectionSummary {
                                                       const StringPool& strings);
 
 // What transfers moved, each byte once: without fills, and without rows that say the same again.
-[[nodiscard]] std::uint64_t copied_bytes(const Snapshot& snapshot, const SelectionSummary& summary);
+[[nodiscard]] std::uint64_t copied_bytes(const Snapshot& snapshot, const WorkKinds& kinds,
+                                         const SelectionSummary& summary);
 
 // The lanes whose time is in the sums: without commentary, unless the filter names nothing else.
 [[nodiscard]] LaneIndices working_lanes(const Snapshot& snapshot, const EventFilter& filter);
@@ -117,4 +118,4 @@ inline constexpr const char* kCutTimesFact = "source.times_cut_to_ns";
 // What covered time reads as, given that.
 [[nodiscard]] std::int64_t active_ns(const CoveredTime& covered, bool cut_times) noexcept;
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

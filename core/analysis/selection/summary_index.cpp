@@ -4,7 +4,7 @@
 #include <atomic>
 #include <optional>
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 using Chunk = SummaryIndex::Chunk;
@@ -299,4 +299,4 @@ std::uint64_t SummaryIndex::memory_bytes() const noexcept {
   return bytes;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -16,7 +16,7 @@
 
 #include "core/analysis/selection/packed_stretch.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 class SummaryIndex {
  public:
@@ -66,4 +66,4 @@ class SummaryIndex {
 // Slices, instants and allocations; what else is in a session is not "events" to the user who draws a box.
 [[nodiscard]] bool takes_part_in_summaries(EventKind kind) noexcept;
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -5,7 +5,7 @@
 
 #include "core/analysis/selection/packed_stretch.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 std::uint64_t part_of(std::uint64_t amount, std::uint64_t shared, std::uint64_t duration) noexcept {
@@ -260,4 +260,4 @@ void SummaryTally::clear_texts() {
   for (Texts& texts : texts_) texts.clear();
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -18,7 +18,7 @@
 #include "core/scan/column_values.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // The bins of the histograms of a selection: transfer sizes in powers of two, durations in steps of 1, 2, 5.
 
@@ -170,4 +170,4 @@ class SummaryTally {
   std::array<Texts, 2> texts_;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

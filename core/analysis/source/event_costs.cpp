@@ -4,7 +4,7 @@
 
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 EventCosts::EventCosts(const Schema& schema, const Snapshot& snapshot, const TimeRange& range)
     : schema_(schema),
@@ -57,4 +57,4 @@ EventCost EventCosts::of(const ScannedChunk& chunk, const ScannedBlock& block, s
   return cost;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

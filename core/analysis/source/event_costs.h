@@ -19,7 +19,7 @@
 #include "core/scan/column_values.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct EventCost {
   std::int64_t busy_ns = 0;  // of an event that does not wait
@@ -120,4 +120,4 @@ void walk_nested_calls(std::vector<Call>& calls, const TimeRange& range, Enter e
   end_until(range.end_ns);
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

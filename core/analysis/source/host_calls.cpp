@@ -6,7 +6,7 @@
 #include "core/scan/event_mask.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 HostCalls::HostCalls(const Snapshot& snapshot, const WorkKinds& kinds)
     : snapshot_(snapshot), kinds_(kinds), threads_(kinds.thread_count()) {}
@@ -120,4 +120,4 @@ Result<HostTimes> host_times(const QueryContext& query, const LaneIndices& lanes
   return std::move(all->times);
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -11,7 +11,7 @@
 #include "core/analysis/time/work_kind.h"
 #include "core/scan/group_by.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // The self time of what the innermost calls say of themselves, as session-wide string ids.
 struct SelfTime {
@@ -72,4 +72,4 @@ class HostCalls {
 [[nodiscard]] Result<HostTimes> host_times(const QueryContext& query, const LaneIndices& lanes, const TimeRange& range,
                                            const WorkKinds& kinds);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -14,7 +14,7 @@
 #include "core/scan/event_mask.h"
 #include "core/scan/group_by.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 struct PlaceKey {
@@ -267,4 +267,4 @@ Result<InstructionListing> instruction_listing(const QueryContext& query, const 
   return InstructionLister(query, range, location).run();
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

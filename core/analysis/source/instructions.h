@@ -9,7 +9,7 @@
 
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct InstructionCost {
   TrackNumber track = 0;
@@ -41,4 +41,4 @@ struct InstructionListing {
 [[nodiscard]] Result<InstructionListing> instruction_listing(const QueryContext& query, const TimeRange& range,
                                                              std::string_view location = {});
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

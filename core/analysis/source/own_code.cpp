@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // Packages that carry out the operations of a model, as folders.
@@ -142,4 +142,4 @@ bool is_framework_path(std::string_view path) noexcept {
   return is_one_of(kPackages, first) || is_one_of(kFolders, first);
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // By the path as profilers write it: whole, or without the folder that the package was found in ("torch/nn/...").
 [[nodiscard]] bool is_framework_path(std::string_view path) noexcept;
@@ -17,4 +17,4 @@ namespace accelscope {
 // Names that mark a stretch of a program among its calls, as older profilers write them: "ProfilerStep#8".
 [[nodiscard]] bool is_mark(std::string_view name) noexcept;
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

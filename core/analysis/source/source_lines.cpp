@@ -12,7 +12,7 @@
 #include "core/scan/aggregate.h"
 #include "core/scan/column_values.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 struct Cost {
@@ -258,4 +258,4 @@ Result<LineEvents> events_of_line(const QueryContext& query, std::string_view pa
   return events;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

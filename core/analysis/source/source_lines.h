@@ -13,7 +13,7 @@
 #include "core/scan/chunk_scan.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct SourceLine {
   std::string path;
@@ -49,4 +49,4 @@ struct LineEvents {
 [[nodiscard]] Result<LineEvents> events_of_line(const QueryContext& query, std::string_view path, std::uint32_t line,
                                                 const TimeRange& range, std::size_t limit);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

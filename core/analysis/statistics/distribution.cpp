@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr double kMostExact = 9007199254740992.0;  // 2^53: below it every whole number is a double
@@ -514,4 +514,4 @@ ValueFigures Distribution::figures() {
   return figures;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

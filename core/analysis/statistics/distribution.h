@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // How often each of some whole numbers came that lie close together: durations of one kind of event, sizes that are all
 // multiples of a page. Counting one takes an addition, and everything that statistics tell follows from the counts
@@ -174,4 +174,4 @@ class Distribution {
   std::unique_ptr<Many> many_;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

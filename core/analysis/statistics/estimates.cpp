@@ -3,7 +3,7 @@
 
 #include "core/analysis/statistics/estimates.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // The continued fraction of the incomplete beta function, by Lentz's method.
@@ -58,4 +58,4 @@ double student_bound(double confidence, double freedom) noexcept {
 
 double normal_below(double value) noexcept { return std::erfc(-value / std::sqrt(2.0)) / 2; }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

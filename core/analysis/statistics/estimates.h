@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // The value in the middle of some: their median; of an even number the upper of the two in the middle.
 
@@ -41,4 +41,4 @@ template <typename Number>
 // The chance that a normally distributed number of deviation 1 lies below.
 [[nodiscard]] double normal_below(double value) noexcept;
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -18,7 +18,7 @@
 #include "core/scan/event_mask.h"
 #include "core/scan/group_by.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::uint64_t kFirstOwnCode = std::uint64_t{1} << 32U;  // strings of the session have the ids below
@@ -739,4 +739,4 @@ Result<std::shared_ptr<const Statistics>> statistics(const QueryContext& query, 
   return std::shared_ptr<const Statistics>(std::move(found));
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -27,7 +27,7 @@
 #include "core/scan/chunk_scan.h"
 #include "core/scan/event_reader.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // By what events can be grouped, and what of them can be measured: the columns of the schemas of a session, and a few
 // words that every event has. A column is named as searches name it; "dma.size" is the column of that table alone.
@@ -239,4 +239,4 @@ struct Statistics {
 [[nodiscard]] Result<std::shared_ptr<const Statistics>> statistics(const QueryContext& query,
                                                                    const StatisticsQuestion& question);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -9,7 +9,7 @@
 #include "core/base/format.h"
 #include "core/scan/group_by.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 std::vector<double> linear_edges(double min, double max, bool whole) {
@@ -272,4 +272,4 @@ Result<std::shared_ptr<const ValueDetails>> value_details(const QueryContext& qu
   return std::shared_ptr<const ValueDetails>(std::move(details));
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

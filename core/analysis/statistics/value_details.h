@@ -11,7 +11,7 @@
 
 #include "core/analysis/statistics/statistics.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 enum class BinScale : std::uint8_t { linear, log };
 
@@ -57,4 +57,4 @@ struct ValueDetails {
 // The edges for values from min to max. whole: values are whole numbers, so no bin is narrower than 1.
 [[nodiscard]] std::vector<double> bin_edges(double min, double max, BinScale scale, bool whole);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -10,7 +10,7 @@
 #include "core/scan/column_values.h"
 #include "core/scan/group_by.h"
 
-namespace accelscope::tenstorrent {
+namespace accelscope::analysis::tenstorrent {
 namespace {
 
 constexpr std::string_view kDemandTable = "link_demand", kEventTable = "noc_event", kDemand = "demand",
@@ -157,8 +157,8 @@ std::string demand_text(const LinkDemand& demand) {
   const LinkLoad& most = demand.links.front();
   if (most.most_demand > 0)
     return fmt::format("{} is asked for {} of what it carries", most.name, format_share(most.most_demand));
-  return fmt::format("most goes over {}: {} of {} in {} transfer{}", most.name, format_bytes(most.bytes),
-                     format_bytes(demand.bytes), most.count, most.count == 1 ? "" : "s");
+  return fmt::format("most goes over {}: {} of {} in {}", most.name, format_bytes(most.bytes),
+                     format_bytes(demand.bytes), counted(most.count, "transfer"));
 }
 
-}  // namespace accelscope::tenstorrent
+}  // namespace accelscope::analysis::tenstorrent

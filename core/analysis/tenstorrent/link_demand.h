@@ -8,7 +8,7 @@
 #include "core/model/time_range.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope::tenstorrent {
+namespace accelscope::analysis::tenstorrent {
 
 struct LinkLoad {
   std::string name;  // "NOC0_SOUTH of core 5,1", "NOC_1 into core 4,2"
@@ -33,4 +33,4 @@ struct LinkDemand {
 // "NOC0_SOUTH of core 5,1 is asked for 168.6 % of what it carries"; "" where the session has no network.
 [[nodiscard]] std::string demand_text(const LinkDemand& demand);
 
-}  // namespace accelscope::tenstorrent
+}  // namespace accelscope::analysis::tenstorrent

@@ -11,7 +11,7 @@
 #include "core/scan/event_reader.h"
 #include "core/scan/group_by.h"
 
-namespace accelscope::tenstorrent {
+namespace accelscope::analysis::tenstorrent {
 namespace {
 
 constexpr double kBound = 0.65;
@@ -203,4 +203,4 @@ Result<std::vector<OperationPerformance>> operation_performance(const QueryConte
   return rows;
 }
 
-}  // namespace accelscope::tenstorrent
+}  // namespace accelscope::analysis::tenstorrent

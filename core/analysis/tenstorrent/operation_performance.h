@@ -14,7 +14,7 @@
 #include "core/model/time_range.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope::tenstorrent {
+namespace accelscope::analysis::tenstorrent {
 
 inline constexpr std::int64_t kFewCores = 10;  // an operation on less has few
 
@@ -57,4 +57,4 @@ struct MatmulWork {
 // "DRAM", "FLOP", "BOTH" from 65 % of a peak on, else "SLOW".
 [[nodiscard]] std::string_view bound_of(double dram_share, double flops_share) noexcept;
 
-}  // namespace accelscope::tenstorrent
+}  // namespace accelscope::analysis::tenstorrent

@@ -13,7 +13,7 @@
 #include "core/model/time_range.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // The longest stretches that intervals leave free between them: where a session does nothing. The intervals come in the
 // order of their begins; what two stretches of time hold is added up like the times of
@@ -119,4 +119,4 @@ class CoveredTime {
 [[nodiscard]] Result<void> add_work(const QueryContext& query, std::uint32_t lane, const std::vector<double>& sums,
                                     const TimeRange& range, std::span<double> cells);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -11,7 +11,7 @@
 #include "core/base/text.h"
 #include "core/model/track_kinds.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 struct Tally {
@@ -233,4 +233,4 @@ std::optional<std::size_t> HostThreads::of_track(TrackNumber track) const {
   return found == of_track_.end() ? std::nullopt : std::optional(found->second);
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

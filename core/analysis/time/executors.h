@@ -11,7 +11,7 @@
 
 #include "core/store/snapshot.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct Executor {
   std::string node;      // the device: "nc0", "rank 3 nc0"; in the vendor's session files the node's id
@@ -51,4 +51,4 @@ class HostThreads {
   std::vector<std::vector<std::uint32_t>> lanes_;  // by thread
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <map>
 #include <set>
 #include <span>
@@ -17,7 +18,7 @@
 #include "core/scan/chunk_cache.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 [[nodiscard]] std::vector<std::string_view> setup_names() {
@@ -29,13 +30,16 @@ namespace {
   return setup;
 }
 
-[[nodiscard]] std::vector<std::string_view> device_kinds(bool with_transfers) {
+[[nodiscard]] std::vector<std::string_view> track_kinds_of(std::initializer_list<WorkKind> works) {
   std::vector<std::string_view> kinds;
   for (const TrackKind& kind : kTrackKinds) {
-    if (is_device_work(kind.work) && (with_transfers || kind.work != WorkKind::transfer)) kinds.push_back(kind.name);
+    if (std::ranges::find(works, kind.work) != works.end()) kinds.push_back(kind.name);
   }
   return kinds;
 }
+
+constexpr std::initializer_list<WorkKind> kEngines = {WorkKind::compute, WorkKind::collective};
+constexpr std::initializer_list<WorkKind> kDevices = {WorkKind::compute, WorkKind::collective, WorkKind::transfer};
 
 // What the tracks of some kinds hold, waits left out of the time.
 struct Amount {
@@ -51,7 +55,7 @@ struct Amount {
     if (!kinds.empty() && std::find(kinds.begin(), kinds.end(), track.track->kind) == kinds.end()) continue;
     for (const std::uint32_t lane : track.lanes) {
       if (query.control.cancelled()) return cancelled_error();
-      const auto share = TRY(lane_share(query.store, snapshot, lane, range));
+      const auto share = TRY(lod::lane_share(query.store, snapshot, lane, range));
       amount.events += share.event_count;
       amount.busiest_ns = std::max(amount.busiest_ns, share.busy_ns);
     }
@@ -95,9 +99,27 @@ constexpr double kLeastShareOfFew = 0.01, kLeastShare = 0.001;  // of the time a
   return range;
 }
 
+[[nodiscard]] bool would_be_seen(const Amount& amount, const TimeRange& range) {
+  return static_cast<double>(amount.busiest_ns) >= kLeastShare * static_cast<double>(range.length_ns());
+}
+
+// What computes, where what is loaded for it lies so far away that a view of both would show neither, and no host works
+// in between.
+[[nodiscard]] Result<std::optional<TimeRange>> find_dense_engines(const QueryContext& query,
+                                                                  std::span<const std::string_view> setup,
+                                                                  const TimeRange& all) {
+  const std::vector<std::string_view> engines = track_kinds_of(kEngines);
+  const auto stretch = TRY(active_stretch(query, {.track_kinds = engines, .setup_names = setup}));
+  if (!stretch) return std::optional<TimeRange>();
+  const auto computed = TRY(amount_in(query, engines, *stretch));
+  const auto on_host = TRY(amount_in(query, track_kinds_of({WorkKind::host}), all));
+  if (!would_be_seen(computed, *stretch) || would_be_seen(on_host, all)) return std::optional<TimeRange>();
+  return stretch;
+}
+
 [[nodiscard]] Result<TimeRange> find_shown(const QueryContext& query) {
   const TimeRange recorded = recorded_stretch(*query.snapshot);
-  const std::vector<std::string_view> setup = setup_names(), works = device_kinds(true);
+  const std::vector<std::string_view> setup = setup_names(), works = track_kinds_of(kDevices);
   const auto device = TRY(active_stretch(query, {.track_kinds = works, .setup_names = setup}));
   const auto every = active_stretch(query, {.track_kinds = {}, .setup_names = setup});
   if (!every) return every.error();
@@ -105,8 +127,12 @@ constexpr double kLeastShareOfFew = 0.01, kLeastShare = 0.001;  // of the time a
   const TimeRange all = device ? both(**every, *device) : **every;
   if (device) {
     const auto amount = TRY(amount_in(query, works, *device));
-    const bool unseen = static_cast<double>(amount.busiest_ns) < kLeastShare * static_cast<double>(device->length_ns());
-    if (!unseen && !is_sliver(*device, all, amount)) return *device;
+    const bool seen = would_be_seen(amount, *device);
+    if (seen && !is_sliver(*device, all, amount)) return *device;
+    if (!seen) {
+      const std::optional<TimeRange> alone = TRY(find_dense_engines(query, setup, all));
+      if (alone) return *alone;
+    }
   }
   const auto amount = TRY(amount_in(query, {}, all));
   const bool few = amount.events < kFewEvents && is_sliver(all, both(all, recorded), amount);
@@ -118,7 +144,7 @@ constexpr double kLeastShareOfFew = 0.01, kLeastShare = 0.001;  // of the time a
 Result<std::optional<TimeRange>> find_active_stretch(const QueryContext& query) {
   const std::vector<std::string_view> setup = setup_names();
   // What moves data for an engine begins before it works.
-  const std::vector<std::string_view> engines = device_kinds(false), works = device_kinds(true);
+  const std::vector<std::string_view> engines = track_kinds_of(kEngines), works = track_kinds_of(kDevices);
   const std::array<std::span<const std::string_view>, 3> choices = {engines, works, {}};
   for (const std::span<const std::string_view> kinds : choices) {
     auto stretch = active_stretch(query, {.track_kinds = kinds, .setup_names = setup});
@@ -390,4 +416,4 @@ QueryContext part_of(const QueryContext& query, const SessionPart& part) {
   return alone;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

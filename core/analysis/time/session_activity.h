@@ -11,7 +11,7 @@
 #include "core/analysis/time/track_devices.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // From the first to the last event that is work. Programs, tables and constants are loaded long before it, and real
 // runs idle for 99 % of their time in between; so engines, streams and collectives say where the work is, DMA alone
@@ -70,4 +70,4 @@ struct SessionPart {
 
 [[nodiscard]] QueryContext part_of(const QueryContext& query, const SessionPart& part);
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

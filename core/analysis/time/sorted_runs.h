@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 template <typename T>
 void sort_runs(std::vector<T>& values) {
@@ -127,4 +127,4 @@ inline void sort_by_digits(std::vector<DigitKey>& keys) {
   }
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -9,7 +9,7 @@
 
 #include "core/analysis/time/sorted_runs.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 using Stretches = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
@@ -58,4 +58,4 @@ inline std::int64_t settle(Stretches& parts) {
   return sum;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

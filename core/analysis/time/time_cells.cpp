@@ -8,7 +8,7 @@
 #include "core/scan/chunk_cache.h"
 #include "core/scan/wait_names.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr double kDecodeFrom = 0.25;  // of a cell
@@ -158,4 +158,4 @@ Result<void> add_work(const QueryContext& query, std::uint32_t lane, const std::
   return CellWalk(query, lane, &sums, range, cells).run();
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

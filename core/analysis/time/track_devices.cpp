@@ -12,7 +12,7 @@
 
 #include "core/model/track_kinds.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::uint32_t kAnyScope = ~std::uint32_t{0};
@@ -170,4 +170,4 @@ std::optional<std::size_t> DeviceStreams::beside(TrackNumber track, const std::s
   return found == by_name_.end() ? std::nullopt : std::optional(found->second);
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -18,7 +18,7 @@
 #include "core/scan/chunk_scan.h"
 #include "core/store/snapshot.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // "python3 (4711)": a process and its number, which no other of its host has at the time.
 [[nodiscard]] bool is_process_label(std::string_view label) noexcept;
@@ -78,4 +78,4 @@ class DeviceStreams {
   std::vector<const Key*> names_;  // by number
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -8,7 +8,7 @@
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/vendors/vendor.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // Tables on a host's threads that name stretches of a program or tell of the profiler: nothing works because of them.
@@ -84,4 +84,4 @@ WorkKinds::WorkKinds(const Snapshot& snapshot)
   }
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

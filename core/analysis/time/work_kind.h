@@ -7,7 +7,7 @@
 #include "core/model/track_kinds.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 [[nodiscard]] WorkKind work_kind_of(const TrackSnapshot& track) noexcept;
 // It names stretches of a program, such as steps, on a thread of its host.
@@ -51,4 +51,4 @@ class WorkKinds {
   bool any_[kWorkKindCount] = {};
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -16,7 +16,7 @@
 #include "core/scan/chunk_scan.h"
 #include "core/scan/column_values.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 // The useful floating point operations of a lane's events, a block of them at a time.
 class EventWork {
@@ -248,4 +248,4 @@ class LimitBlock {
   BlockValues values_;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

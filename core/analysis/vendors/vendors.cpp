@@ -4,7 +4,7 @@
 #include "core/analysis/neuron/facts/operands.h"
 #include "core/analysis/vendors/vendor.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 class NeuronWork final : public EventWork {
@@ -150,4 +150,4 @@ const Vendor* vendor_of_work(const LaneSnapshot& lane) {
   return nullptr;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

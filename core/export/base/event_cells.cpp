@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
-#include <cmath>
 #include <string_view>
 
-#include "core/base/format.h"
+#include "core/base/json.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 
 std::string_view EventCells::name() const { return snapshot_->strings->text(reader_->name(*event_)); }
 
@@ -98,40 +96,13 @@ Result<void> for_each_event(const ExportRequest& request, std::string_view table
   return {};
 }
 
-namespace {
-
-constexpr std::size_t kMostQuotedTexts = 1U << 16;
-
-template <typename Number>
-void append_digits(std::string& out, Number value) {
-  char digits[40];
-  out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-}
-
-}  // namespace
-
-void append_json_integer(std::string& out, std::int64_t value) { append_digits(out, value); }
-void append_json_integer(std::string& out, std::uint64_t value) { append_digits(out, value); }
-
-void append_json_real(std::string& out, double value) {
-  if (std::isnan(value)) {
-    out += "null";
-  } else if (std::isinf(value)) {
-    out += value < 0 ? "-1e999" : "1e999";
-  } else {
-    const std::size_t before = out.size();
-    append_digits(out, value);
-    if (out.find_first_of(".e", before) == std::string::npos) out += ".0";
-  }
-}
-
 void append_microseconds(std::string& out, std::int64_t ns) {
   std::uint64_t left = static_cast<std::uint64_t>(ns);
   if (ns < 0) {
     out += '-';
     left = 0 - left;
   }
-  append_digits(out, left / 1000);
+  append_json_integer(out, left / 1000);
   const auto part = static_cast<unsigned>(left % 1000);
   if (part == 0) return;
   const char digits[] = {'.', static_cast<char>('0' + part / 100), static_cast<char>('0' + part / 10 % 10),
@@ -144,6 +115,7 @@ void append_microseconds(std::string& out, std::int64_t ns) {
 const std::string& JsonStrings::quoted(StringId id) {
   const auto known = quoted_.find(id);
   if (known != quoted_.end()) return known->second;
+  constexpr std::size_t kMostQuotedTexts = 1U << 16;
   if (quoted_.size() >= kMostQuotedTexts) quoted_.clear();
   std::string text;
   append_json_quoted(text, strings_.text(id));
@@ -172,4 +144,4 @@ void append_json_value(std::string& out, ColumnType type, std::uint64_t value, J
   }
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

@@ -16,7 +16,7 @@
 #include "core/model/schema.h"
 #include "core/store/string_pool.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 
 class EventCells {
  public:
@@ -51,12 +51,8 @@ Result<void> for_each_event(const ExportRequest& request, std::string_view table
                             const std::function<void(const EventCells&)>& visit);
 [[nodiscard]] bool has_table(const Snapshot& snapshot, std::string_view table);
 
-// Values of events as JSON, appended to a text: numbers with every digit, strings quoted once and kept. One per thread.
+// Values of events as JSON (core/base/json.h), appended to a text; strings are quoted once and kept. One per thread.
 
-void append_json_integer(std::string& out, std::int64_t value);
-void append_json_integer(std::string& out, std::uint64_t value);
-// With a point or an exponent, so that it reads back as a real number; infinity as 1e999, which reads back as it.
-void append_json_real(std::string& out, double value);
 // ns as decimal microseconds, exact: 12.5 for 12,500 ns.
 void append_microseconds(std::string& out, std::int64_t ns);
 
@@ -74,4 +70,4 @@ class JsonStrings {
 // A value as BlockReader gives it, of any type but text.
 void append_json_value(std::string& out, ColumnType type, std::uint64_t value, JsonStrings& strings);
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

@@ -7,7 +7,7 @@
 
 #include "core/scan/event_mask.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 namespace {
 
 // The times of a lane, one event after the other, a chunk in memory at a time.
@@ -337,4 +337,4 @@ Result<void> write_pieces(const QueryContext& query, std::size_t pieces, const M
   return {};
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

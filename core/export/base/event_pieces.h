@@ -22,7 +22,7 @@
 #include "core/scan/block_reader.h"
 #include "core/scan/chunk_cache.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 
 struct ExportTrack {
   const TrackSnapshot* snapshot = nullptr;
@@ -167,4 +167,4 @@ using TakePiece = std::function<Result<void>(std::size_t piece, std::string_view
 [[nodiscard]] Result<void> write_pieces(const QueryContext& query, std::size_t pieces, const MakePiece& make,
                                         const TakePiece& take);
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

@@ -13,7 +13,7 @@
 #include "core/model/event_filter.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 
 struct ExportRequest {
   QueryContext query;        // its mask says which events are written
@@ -25,7 +25,7 @@ struct ExportRequest {
   std::string title = {};
   EventFilter filter = {};
   std::string filter_text = {};
-  PeakEdits peaks = {};
+  analysis::PeakEdits peaks = {};
 };
 
 struct ExportReport {
@@ -59,8 +59,9 @@ struct ExportFormat {
   std::string_view summary;  // what it is good for, a line
   ExportShape shape = ExportShape::file;
   bool binary = false;                                  // not for a terminal
+  bool needs_times = false;                             // rows without times have no place in it
   bool (*applies)(const Snapshot& snapshot) = nullptr;  // whether it has anything of the session; null: always
   Result<ExportReport> (*write)(const ExportRequest& request, ExportOutput& output) = nullptr;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

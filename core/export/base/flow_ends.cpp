@@ -11,7 +11,7 @@
 #include "core/lod/range_statistics.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 namespace {
 
 [[nodiscard]] std::uint32_t place_of_number(std::size_t place) noexcept { return static_cast<std::uint32_t>(place); }
@@ -60,11 +60,11 @@ std::uint64_t FlowEnds::left_out() const noexcept {
 }
 
 Result<FlowEnds> FlowEnds::build(const ExportRequest& request, const ExportPlan& plan) {
-  const auto dependencies = TRY(session_dependencies(request.query));
+  const auto dependencies = TRY(analysis::session_dependencies(request.query));
   FlowEnds ends;
   ends.unresolved_ = dependencies->unresolved();
   ends.flows_.reserve(dependencies->all().size());
-  for (const Dependency& each : dependencies->all()) {
+  for (const analysis::Dependency& each : dependencies->all()) {
     ExportFlow flow;
     flow.source = each.source;
     flow.target = each.target;
@@ -142,7 +142,7 @@ namespace {
       events += request.query.mask->count(lane);
     } else if (!timed || request.range == TimeRange{}) {
       events += request.query.snapshot->lanes[lane].event_count;
-    } else if (const auto share = lane_share(request.query.store, *request.query.snapshot, lane, request.range)) {
+    } else if (const auto share = lod::lane_share(request.query.store, *request.query.snapshot, lane, request.range)) {
       events += share->event_count;
     }
   }
@@ -215,4 +215,4 @@ void add_flow_losses(const FlowEnds& flows, std::vector<std::string>& losses) {
   }
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

@@ -9,7 +9,7 @@
 #include "core/analysis/dependencies/dependencies.h"
 #include "core/export/base/event_pieces.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 
 struct ExportFlow {
   EventId source = kNoEvent;
@@ -100,4 +100,4 @@ void add_sample_losses(std::uint64_t values_beside, std::uint64_t without_value,
 // On dependencies with an end that is not exported, or that name no event.
 void add_flow_losses(const FlowEnds& flows, std::vector<std::string>& losses);
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
-namespace accelscope {
+#include "core/base/text.h"
+
+namespace accelscope::exporting {
 
 TrackGroups::TrackGroups(const std::vector<const TrackSnapshot*>& tracks) {
   for (const TrackSnapshot* each : tracks) {
@@ -51,11 +52,8 @@ std::vector<std::pair<std::string, std::string>> session_facts(const Snapshot& s
 }
 
 std::optional<std::int64_t> unix_begin_ns(const Snapshot& snapshot) {
-  const std::string_view text = snapshot.meta_value("begin_unix_ns");
   std::int64_t ns = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
-  if (error != std::errc{} || end != text.data() + text.size() || ns <= 0) return std::nullopt;
-  return ns;
+  return read_number(snapshot.meta_value("begin_unix_ns"), ns) && ns > 0 ? std::optional(ns) : std::nullopt;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

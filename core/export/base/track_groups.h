@@ -8,7 +8,7 @@
 
 #include "core/store/snapshot.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 
 struct TrackGroup {
   std::string host, device;
@@ -36,4 +36,4 @@ class TrackGroups {
 // The session's time 0 since 1970 in ns; nothing where it is not known.
 [[nodiscard]] std::optional<std::int64_t> unix_begin_ns(const Snapshot& snapshot);
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

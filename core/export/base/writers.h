@@ -4,7 +4,7 @@
 
 #include "core/export/base/export_format.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 
 // A session as CSV by RFC 4180 with lines that end in LF: a file for each table in a folder, or one file of all events
 // with the columns of all tables. What an event does not have is empty; an empty text is "".
@@ -56,9 +56,9 @@ inline constexpr std::string_view kOwnChromeAllocation = "accelscope allocation"
 // "2013-08-28 01:02:03.000400000" of ns since 1970.
 [[nodiscard]] std::string utc_text(std::int64_t unix_ns);
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting
 
-namespace accelscope::tenstorrent {
+namespace accelscope::exporting::tenstorrent {
 
 // An operations report as tt-metal's own tools write it, with the headers that those tools document: of a session that
 // was read from such a report every cell of it, of one that was read from a device log what its zones tell of each run.
@@ -77,4 +77,4 @@ inline constexpr std::size_t kMostStampColumns = 4'096;
 [[nodiscard]] bool has_zones(const Snapshot& snapshot);
 [[nodiscard]] Result<ExportReport> write_rearranged_csv(const ExportRequest& request, ExportOutput& output);
 
-}  // namespace accelscope::tenstorrent
+}  // namespace accelscope::exporting::tenstorrent

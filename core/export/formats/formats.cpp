@@ -1,5 +1,7 @@
 #include "core/export/formats/formats.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -7,7 +9,7 @@
 #include "core/export/json_tables.h"
 #include "core/export/neuron/neuron_json.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 namespace {
 
 Result<ExportReport> write_json(const ExportRequest& request, ExportOutput& output) {
@@ -33,21 +35,25 @@ constexpr std::array kFormats = {
                  .suffix = ".pftrace",
                  .summary = "tracks, slices with arguments and counters for ui.perfetto.dev",
                  .binary = true,
+                 .needs_times = true,
                  .write = write_perfetto},
     ExportFormat{.name = "chrome",
                  .title = "Chrome JSON trace",
                  .suffix = ".trace.json",
                  .summary = "the same for every viewer and script that reads the Trace Event Format",
+                 .needs_times = true,
                  .write = write_chrome},
     ExportFormat{.name = "speedscope",
                  .title = "speedscope profile",
                  .suffix = ".speedscope.json",
                  .summary = "stacks over time, a profile for each track, for speedscope.app",
+                 .needs_times = true,
                  .write = write_speedscope},
     ExportFormat{.name = "collapsed",
                  .title = "Collapsed stacks",
                  .suffix = ".collapsed.txt",
                  .summary = "a line for each stack with the ns it took itself, for flame graphs",
+                 .needs_times = true,
                  .write = write_collapsed},
     ExportFormat{.name = "csv",
                  .title = "CSV",
@@ -66,6 +72,7 @@ constexpr std::array kFormats = {
                  .title = "VTune external intervals",
                  .suffix = ".csv",
                  .summary = "tasks by threads for VTune; let the name end with -hostname-HOST.csv",
+                 .needs_times = true,
                  .write = write_vtune_csv},
     ExportFormat{.name = "ops-csv",
                  .title = "tt-metal operations report",
@@ -85,9 +92,24 @@ constexpr std::array kFormats = {
 
 std::span<const ExportFormat> export_formats() noexcept { return kFormats; }
 
+Result<void> check_export(const ExportFormat& format, const Snapshot& snapshot) {
+  if (!format.needs_times) return {};
+  bool has_rows = false;
+  for (const LaneSnapshot& lane : snapshot.lanes) {
+    if (lane.event_count == 0) continue;
+    if (lane.data->kind != EventKind::table) return {};
+    has_rows = true;
+  }
+  if (!has_rows) return {};
+  return Error{
+      fmt::format("the session has tables without times, which {} has no place for; write csv, parquet, db, "
+                  "html or markdown, or print one with --table",
+                  format.name)};
+}
+
 const ExportFormat* find_export_format(std::string_view name) noexcept {
   const auto found = std::ranges::find_if(kFormats, [&](const ExportFormat& f) { return f.name == name; });
   return found == kFormats.end() ? nullptr : &*found;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

@@ -7,9 +7,11 @@
 
 #include "core/export/base/export_format.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 
 [[nodiscard]] std::span<const ExportFormat> export_formats() noexcept;
+// Fails where the format could hold nothing of the session.
+[[nodiscard]] Result<void> check_export(const ExportFormat& format, const Snapshot& snapshot);
 [[nodiscard]] const ExportFormat* find_export_format(std::string_view name) noexcept;  // null: unknown
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

@@ -8,9 +8,9 @@
 #include <set>
 
 #include "core/analysis/time/track_devices.h"
-#include "core/base/format.h"
+#include "core/base/json.h"
 
-namespace accelscope::neuron {
+namespace accelscope::exporting::neuron {
 namespace {
 
 using enum JsonForm;
@@ -115,6 +115,9 @@ const std::vector<TableJson>& tables() {
                    "instruction "
                    "that set them off by its time"},
       {.schema = "trace_event", .table = "trace_events"},
+      {.schema = "framework_event", .table = "trace_events"},
+      {.schema = "host_transfer", .table = "", .comes_back = true},  // from the calls
+      {.schema = "hbm_usage", .table = "", .left_out = "the vendor's JSON has no table of the use of HBM over time"},
       {.schema = "host_memory", .table = "mem_usage", .has_name = false},
       {.schema = "cpu_util", .table = "cpu_util", .has_name = false},
   };
@@ -181,17 +184,6 @@ namespace {
       snapshot.lanes, [&](const LaneSnapshot& lane) { return lane.schema->name == table && lane.event_count > 0; });
 }
 
-void append_field(std::string& row, std::string_view key, std::string_view json) {
-  row += row.empty() ? "{" : ",";
-  row += json_quote(key) + ":";
-  row += json;
-}
-
-[[nodiscard]] std::string value_json(const Metric& metric) {
-  if (!metric.text.empty()) return json_quote(metric.text);
-  return json_number(metric.value);
-}
-
 // A row of the vendor's that an import kept, as JSON; empty if there is none.
 [[nodiscard]] std::string_view retained_row(const Snapshot& snapshot, std::string_view table) {
   const std::string_view row = snapshot.meta_value(std::string(kRetainedRowPrefix).append(table));
@@ -203,35 +195,37 @@ void append_field(std::string& row, std::string_view key, std::string_view json)
   std::set<std::string> parts;
   if (!has_events(snapshot, "model_info")) return parts;
   for (const TrackSnapshot& track : snapshot.tracks) {
-    for (std::string& part : parts_of_device(track.track->device)) parts.insert(std::move(part));
+    for (std::string& part : analysis::parts_of_device(track.track->device)) parts.insert(std::move(part));
   }
   return parts;
 }
 
 // One row of figures for each device, and the group of each figure where the vendor's own row of groups is not kept.
 void add_summary(const Snapshot& snapshot, std::vector<FactTable>& tables) {
-  std::vector<std::pair<std::string, std::string>> rows;  // by device
-  std::string groups;
+  std::vector<std::pair<std::string, JsonWriter>> rows;  // by device
+  JsonWriter groups = JsonWriter().begin_object();
   std::set<std::string_view> grouped;
   const std::set<std::string> parts = parts_of_cores(snapshot);
   for (const Metric& metric : snapshot.metrics) {
     if (parts.contains(metric.device)) continue;
     auto row = std::ranges::find_if(rows, [&](const auto& r) { return r.first == metric.device; });
-    if (row == rows.end()) row = rows.insert(rows.end(), {metric.device, ""});
-    append_field(row->second, metric.name, value_json(metric));
-    if (grouped.insert(metric.name).second) append_field(groups, metric.name, json_quote(metric.group));
+    if (row == rows.end()) row = rows.emplace(rows.end(), metric.device, JsonWriter().begin_object());
+    row->second.add(metric.name, metric.text.empty() ? JsonValue(metric.value) : metric.text);
+    if (grouped.insert(metric.name).second) groups.add(metric.name, metric.group);
   }
   if (!rows.empty()) {
     FactTable summary{"summary", {}};
     for (auto& [device, row] : rows) {
-      if (rows.size() > 1) append_field(row, "device", json_quote(device));
-      summary.rows.push_back(row + "}");
+      if (rows.size() > 1) row.add("device", device);
+      summary.rows.push_back(row.done());
     }
     tables.push_back(std::move(summary));
-    groups += '}';
   }
-  if (const std::string_view retained = retained_row(snapshot, "summary_groups"); !retained.empty()) groups = retained;
-  if (!groups.empty()) tables.push_back({"summary_groups", {groups}});
+  if (const std::string_view retained = retained_row(snapshot, "summary_groups"); !retained.empty()) {
+    tables.push_back({"summary_groups", {std::string(retained)}});
+  } else if (!grouped.empty()) {
+    tables.push_back({"summary_groups", {groups.done()}});
+  }
   if (const std::string_view retained = retained_row(snapshot, "terminology"); !retained.empty()) {
     tables.push_back({"terminology", {std::string(retained)}});
   }
@@ -243,19 +237,20 @@ void add_summary(const Snapshot& snapshot, std::vector<FactTable>& tables) {
 }  // namespace
 
 std::vector<FactTable> fact_tables(const Snapshot& snapshot) {
-  std::map<std::string, std::string, std::less<>> rows;
+  std::map<std::string, JsonWriter, std::less<>> rows;
   for (const MetaEntry& entry : snapshot.meta) {
     const std::size_t dot = entry.key.find('.');
     if (dot == std::string::npos) continue;
     const std::string_view table = std::string_view(entry.key).substr(0, dot);
     if (is_our_own(table) || !is_table_name(table) || has_events(snapshot, table)) continue;
-    append_field(rows[std::string(table)], std::string_view(entry.key).substr(dot + 1),
-                 is_bare_json(entry.value) ? entry.value : json_quote(entry.value));
+    const auto row = rows.try_emplace(std::string(table), JsonWriter().begin_object()).first;
+    row->second.add(std::string_view(entry.key).substr(dot + 1),
+                    is_bare_json(entry.value) ? JsonValue::raw(entry.value) : entry.value);
   }
   std::vector<FactTable> tables;
-  for (const auto& [table, row] : rows) tables.push_back({table, {row + "}"}});
+  for (auto& [table, row] : rows) tables.push_back({table, {row.done()}});
   add_summary(snapshot, tables);
   return tables;
 }
 
-}  // namespace accelscope::neuron
+}  // namespace accelscope::exporting::neuron

@@ -6,7 +6,7 @@
 
 #include "core/export/json_tables.h"
 
-namespace accelscope::neuron {
+namespace accelscope::exporting::neuron {
 
 // True if the session's tables are those of a Neuron profile.
 [[nodiscard]] bool is_neuron_session(const Snapshot& snapshot);
@@ -21,4 +21,4 @@ inline constexpr const char* kRetainedRowPrefix = "source.row.";
 
 [[nodiscard]] std::vector<FactTable> fact_tables(const Snapshot& snapshot);
 
-}  // namespace accelscope::neuron
+}  // namespace accelscope::exporting::neuron

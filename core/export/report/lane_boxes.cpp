@@ -9,7 +9,7 @@
 #include "core/model/palette.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 namespace {
 
 // A node of a lane's tree that may be taken apart.
@@ -79,21 +79,21 @@ class WindowsOfLane {
         lane_(lane),
         decoder_([&query](const LaneSnapshot& of, std::uint32_t chunk) { return query.store.read_chunk(of, chunk); }) {}
   // Null where it cannot be read.
-  [[nodiscard]] const LaneWindow* of_leaf(std::uint32_t leaf) {
-    const std::uint32_t first = leaf / kWindowLeaves * kWindowLeaves;
+  [[nodiscard]] const lod::LaneWindow* of_leaf(std::uint32_t leaf) {
+    const std::uint32_t first = leaf / lod::kWindowLeaves * lod::kWindowLeaves;
     const auto known = windows_.find(first);
     if (known != windows_.end()) return known->second.get();
-    auto decoded = decoder_.decode(lane_, *query_.snapshot->strings, first, WindowDetail::events);
+    auto decoded = decoder_.decode(lane_, *query_.snapshot->strings, first, lod::WindowDetail::events);
     auto& place = windows_[first];
-    if (decoded) place = std::make_unique<LaneWindow>(std::move(*decoded));
+    if (decoded) place = std::make_unique<lod::LaneWindow>(std::move(*decoded));
     return place.get();
   }
 
  private:
   const QueryContext& query_;
   const LaneSnapshot& lane_;
-  WindowDecoder decoder_;
-  std::map<std::uint32_t, std::unique_ptr<LaneWindow>> windows_;
+  lod::WindowDecoder decoder_;
+  std::map<std::uint32_t, std::unique_ptr<lod::LaneWindow>> windows_;
 };
 
 class BoxMaker {
@@ -127,14 +127,14 @@ class BoxMaker {
   }
   // How many boxes; a leaf of which nothing passes shows nothing and counts as one, so that it goes.
   std::size_t add_events(std::uint32_t leaf) {
-    const LaneWindow* window = windows_.of_leaf(leaf);
+    const lod::LaneWindow* window = windows_.of_leaf(leaf);
     if (window == nullptr) return 0;
     const std::uint32_t place = leaf - window->first_leaf;
     const std::uint32_t first = window->first_entry[place];
     const std::uint64_t passing = mask_ == nullptr ? ~std::uint64_t{0} : mask_->bits(index_, leaf);
     std::size_t shown = 0;
     for (std::uint32_t i = first; i < window->first_entry[place + 1]; ++i) {
-      const WindowEvent& event = window->events[i];
+      const lod::WindowEvent& event = window->events[i];
       if ((passing >> (i - first) & 1U) == 0 || !ticks_.holds(event.begin_ticks, event.end_ticks)) continue;
       ReportBox box = box_of(event.begin_ticks, event.end_ticks);
       box.name = names_.index(event.name);
@@ -209,11 +209,11 @@ std::vector<ReportValue> lane_values(const QueryContext& query, std::uint32_t in
   split.run(
       most, [](std::size_t, std::size_t) { return true; },
       [&](std::size_t leaf) -> std::size_t {
-        const LaneWindow* window = windows.of_leaf(static_cast<std::uint32_t>(leaf));
+        const lod::LaneWindow* window = windows.of_leaf(static_cast<std::uint32_t>(leaf));
         if (window == nullptr) return 0;
         const auto place = static_cast<std::uint32_t>(leaf) - window->first_leaf;
         for (std::uint32_t i = window->first_entry[place]; i < window->first_entry[place + 1]; ++i) {
-          const WindowSample& sample = window->samples[i];
+          const lod::WindowSample& sample = window->samples[i];
           if (ticks.holds(sample.ticks, sample.ticks)) add(sample.ticks, sample.ticks, sample.value, sample.value);
         }
         return std::max<std::size_t>(1, window->first_entry[place + 1] - window->first_entry[place]);
@@ -228,4 +228,4 @@ std::vector<ReportValue> lane_values(const QueryContext& query, std::uint32_t in
   return values;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

@@ -11,7 +11,7 @@
 #include "core/export/report/report.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 
 // The names of a timeline's events; what is beyond the limit shares one that says so.
 class TimelineNames {
@@ -46,4 +46,4 @@ struct LaneBoxes {
 [[nodiscard]] std::vector<ReportValue> lane_values(const QueryContext& query, std::uint32_t lane,
                                                    const TimeRange& range, std::size_t most);
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

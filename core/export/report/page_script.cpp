@@ -1,7 +1,7 @@
 // The script of a report's page: tables that sort, and the timeline.
 #include "core/export/report/report_pages.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 namespace {
 
 constexpr std::string_view kScript = R"js(
@@ -375,4 +375,4 @@ for (const place of document.querySelectorAll(".timeline")) place.view = new Tim
 
 std::string_view report_script() noexcept { return kScript; }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

@@ -1,7 +1,7 @@
 // The style of a report's page. Colours are those of the viewer's two themes, by what the reader's system prefers.
 #include "core/export/report/report_pages.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 namespace {
 
 constexpr std::string_view kStyle = R"css(
@@ -92,4 +92,4 @@ canvas { display: block; width: 100%; cursor: crosshair; touch-action: pan-y; bo
 
 std::string_view report_style() noexcept { return kStyle; }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

@@ -15,7 +15,7 @@
 #include <variant>
 #include <vector>
 
-namespace accelscope {
+namespace accelscope::exporting {
 
 // "Device": "nc0"
 struct ReportFact {
@@ -131,4 +131,4 @@ struct Report {
   std::vector<ReportSection> sections;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <string_view>
 
 #include "core/base/format.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/listing/base/write.h"
 #include "core/model/palette.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 namespace {
 
 [[nodiscard]] std::string_view class_of(ReportTone tone) noexcept {
@@ -181,66 +182,63 @@ std::string html_report(const Report& report) {
 
 namespace {
 
-void append_lane(std::string& out, const std::vector<ReportBox>& boxes) {
-  std::string events, merged;
-  std::int64_t last_event = 0, last_merged = 0;
-  for (const ReportBox& box : boxes) {
-    if (box.count == 1) {
-      fmt::format_to(std::back_inserter(events), "{}{},{},{},{}", events.empty() ? "" : ",", box.begin_ns - last_event,
-                     box.length_ns, box.name, box.waits ? std::int64_t{-1} : static_cast<std::int64_t>(box.colour));
-      last_event = box.begin_ns;
-    } else {
-      fmt::format_to(std::back_inserter(merged), "{}{},{},{},{},{}", merged.empty() ? "" : ",",
-                     box.begin_ns - last_merged, box.length_ns, box.colour, box.count,
-                     std::lround(box.busy_share * 100));
-      last_merged = box.begin_ns;
-    }
-  }
-  out += fmt::format("{{\"e\":[{}],\"m\":[{}]}}", events, merged);
+void add_lane(JsonWriter& json, const std::vector<ReportBox>& boxes) {
+  std::int64_t last = 0;
+  json.begin_object().array("e", boxes, [&](const ReportBox& box) {
+    if (box.count != 1) return;
+    json.value(box.begin_ns - last).value(box.length_ns).value(box.name);
+    json.value(box.waits ? std::int64_t{-1} : static_cast<std::int64_t>(box.colour));
+    last = box.begin_ns;
+  });
+  last = 0;
+  json.array("m", boxes, [&](const ReportBox& box) {
+    if (box.count == 1) return;
+    json.value(box.begin_ns - last).value(box.length_ns).value(box.colour).value(box.count);
+    json.value(std::lround(box.busy_share * 100));
+    last = box.begin_ns;
+  });
+  json.end();
 }
 
-void append_row(std::string& out, const ReportRow& row) {
-  out += "{\"label\":" + script_json_text(row.label);
-  if (row.indent > 0) out += fmt::format(",\"indent\":{}", row.indent);
+void add_row(JsonWriter& json, const ReportRow& row) {
+  json.begin_object("label", plain_text(row.label));
+  if (row.indent > 0) json.add("indent", row.indent);
   if (row.heading) {
-    out += ",\"head\":1";
+    json.add("head", 1);
   } else if (!row.values.empty()) {
-    out += ",\"unit\":" + script_json_text(row.unit) + ",\"values\":[";
     std::int64_t last = 0;
-    std::string_view between;
-    for (const ReportValue& value : row.values) {
-      out += fmt::format("{}{},{},{},{}", between, value.begin_ns - last, value.length_ns, json_number(value.least),
-                         json_number(value.most));
+    json.add("unit", plain_text(row.unit)).array("values", row.values, [&](const ReportValue& value) {
+      json.value(value.begin_ns - last).value(value.length_ns).value(value.least).value(value.most);
       last = value.begin_ns;
-      between = ",";
-    }
-    out += "]";
+    });
   } else {
-    out += ",\"lanes\":[";
-    for (std::size_t i = 0; i < row.lanes.size(); ++i) {
-      if (i > 0) out += ",";
-      append_lane(out, row.lanes[i]);
-    }
-    out += "]";
+    json.array("lanes", row.lanes, [&](const std::vector<ReportBox>& lane) { add_lane(json, lane); });
   }
-  out += "}";
+  json.end();
+}
+
+// For a script element: without <, > and &, which JSON has in texts alone.
+[[nodiscard]] std::string script_json(std::string_view json) {
+  std::string out;
+  for (const char c : json) {
+    if (c == '<' || c == '>' || c == '&') {
+      out += c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : "\\u0026";
+    } else {
+      out += c;
+    }
+  }
+  return out;
 }
 
 }  // namespace
 
 std::string timeline_json(const ReportTimeline& timeline) {
-  std::string out = fmt::format("{{\"begin\":{},\"end\":{},\"view\":[{},{}],\"names\":[", timeline.begin_ns,
-                                timeline.end_ns, timeline.shown_begin_ns, timeline.shown_end_ns);
-  for (std::size_t i = 0; i < timeline.names.size(); ++i) {
-    if (i > 0) out += ",";
-    out += script_json_text(timeline.names[i]);
-  }
-  out += "],\n\"rows\":[";
-  for (std::size_t i = 0; i < timeline.rows.size(); ++i) {
-    if (i > 0) out += ",\n";
-    append_row(out, timeline.rows[i]);
-  }
-  return out + "]}";
+  JsonWriter json;
+  json.begin_object("begin", timeline.begin_ns, "end", timeline.end_ns);
+  json.key("view").begin_array().value(timeline.shown_begin_ns).value(timeline.shown_end_ns).end();
+  json.array("names", timeline.names, [&](const std::string& name) { json.value(plain_text(name)); });
+  json.array("rows", timeline.rows, [&](const ReportRow& row) { add_row(json, row); });
+  return script_json(json.done());
 }
 
 namespace {
@@ -261,30 +259,33 @@ class MarkdownBodies {
     for (const auto& [tone, line] : text.lines) out_ += fmt::format("- {}{}\n", word_of(tone), markdown_text(line));
   }
   void operator()(const ReportFigures& all) const {
-    out_ += "| figure | value |\n|---|---:|\n";
+    listing::TextTable table({listing::CellAlign::left, listing::CellAlign::right});
+    table.row({"figure", "value"});
     const std::size_t shown = std::min(all.figures.size(), limits_.figures);
     for (std::size_t i = 0; i < shown; ++i) {
       const ReportFigure& each = all.figures[i];
       const std::string title = each.group.empty() ? each.title : each.group + ": " + each.title;
-      out_ += fmt::format("| {} | {} |\n", cell(title), cell(each.value));
+      table.row({cell(title), cell(each.value)});
     }
+    out_ += table.markdown(markdown_text);
     inform_left_out(all.figures.size() - shown, "figures");
   }
   void operator()(const ReportTable& table) const {
     const std::size_t columns = std::min(table.columns.size(), limits_.columns);
-    std::string rule = "|";
-    out_ += "|";
+    std::vector<listing::CellAlign> alignment;
+    std::vector<std::string> cells;
     for (std::size_t i = 0; i < columns; ++i) {
-      out_ += fmt::format(" {} |", cell(table.columns[i].title));
-      rule += table.columns[i].numeric ? "---:|" : "---|";
+      alignment.push_back(table.columns[i].numeric ? listing::CellAlign::right : listing::CellAlign::left);
+      cells.push_back(cell(table.columns[i].title));
     }
-    out_ += "\n" + rule + "\n";
+    listing::TextTable text(std::move(alignment));
+    text.row(cells);
     const std::size_t rows = std::min(table.rows.size(), limits_.rows);
     for (std::size_t row = 0; row < rows; ++row) {
-      out_ += "|";
-      for (std::size_t i = 0; i < columns; ++i) out_ += fmt::format(" {} |", cell(table.rows[row][i].text));
-      out_ += "\n";
+      for (std::size_t i = 0; i < columns; ++i) cells[i] = cell(table.rows[row][i].text);
+      text.row(cells);
     }
+    out_ += text.markdown(markdown_text);
     inform_left_out(table.rows.size() - rows + table.left_out, "rows");
   }
   void operator()(const ReportFindings& all) const {
@@ -316,7 +317,7 @@ class MarkdownBodies {
     return tone == ReportTone::error ? "**error** " : tone == ReportTone::warning ? "**warning** " : "";
   }
   [[nodiscard]] std::string cell(const std::string& text) const {
-    return markdown_text(shorten_middle(plain_text(text), limits_.cell_bytes));
+    return shorten_middle(plain_text(text), limits_.cell_bytes);
   }
   void inform_left_out(std::uint64_t count, std::string_view what) const {
     if (count > 0) out_ += fmt::format("\n{} more {} are not shown.\n", format_count(count), what);
@@ -383,22 +384,6 @@ std::string html_text(std::string_view text) {
   return out;
 }
 
-std::string script_json_text(std::string_view text) {
-  std::string out;
-  for (const char c : json_quote(plain_text(text))) {
-    if (c == '<') {
-      out += "\\u003c";
-    } else if (c == '>') {
-      out += "\\u003e";
-    } else if (c == '&') {
-      out += "\\u0026";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 std::string markdown_text(std::string_view text) {
   constexpr std::string_view kMarkup = "\\`*_[]<>|~$&";
   const std::string plain = plain_text(text);
@@ -415,4 +400,4 @@ std::string markdown_text(std::string_view text) {
   return out;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

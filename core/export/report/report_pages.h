@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/export/report/report.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 
 // A report as one page of HTML that needs nothing else: its style and script are in it, it asks no network for anything
 // and forbids its own script to. Tables sort at a click on a head, the timeline is zoomed by the wheel or keys. Without
@@ -15,7 +15,7 @@ namespace accelscope {
 
 [[nodiscard]] std::string html_report(const Report& report);
 
-// A timeline as the JSON that the script of a page draws:
+// A timeline as the JSON that the script of a page draws, without <, > and &:
 //
 //   {"begin":0,"end":3000,"view":[0,3000],"names":["a"],"rows":[ROW...]}
 //   ROW: {"label":"Tensor","indent":1,"lanes":[{"e":[...],"m":[...]}]}, {"label":"Engines","head":1}
@@ -51,10 +51,7 @@ struct MarkdownLimits {
 // Text for elements and for attributes in quotes.
 [[nodiscard]] std::string html_text(std::string_view text);
 
-// A JSON text that may stand in a script element: it holds no <, > or &.
-[[nodiscard]] std::string script_json_text(std::string_view text);
-
 // Text for a line of Markdown or a cell of its tables: nothing in it is markup, a mention of a user or of an issue.
 [[nodiscard]] std::string markdown_text(std::string_view text);
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

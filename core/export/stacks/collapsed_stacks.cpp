@@ -14,7 +14,7 @@
 #include "core/export/base/track_groups.h"
 #include "core/names/name_forms.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 namespace {
 
 using FrameId = std::uint32_t;
@@ -246,4 +246,4 @@ Result<ExportReport> write_collapsed(const ExportRequest& request, ExportOutput&
   return report;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

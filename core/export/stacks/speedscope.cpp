@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/base/format.h"
+#include "core/base/json.h"
 #include "core/export/base/event_cells.h"
 #include "core/export/base/event_pieces.h"
 #include "core/export/base/export_format.h"
@@ -13,7 +14,7 @@
 #include "core/export/base/track_groups.h"
 #include "core/scan/group_by.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 namespace {
 
 constexpr std::uint32_t kNoFrame = ~std::uint32_t{0};
@@ -105,7 +106,7 @@ class SpeedscopeFile {
     std::string text = (any_profile_ ? close() : std::string()) + "],\n\"shared\":{\"frames\":[";
     for (std::size_t i = 0; i < frames.names.size(); ++i) {
       const std::string_view name = snapshot_.strings->text(frames.names[i]);
-      text += fmt::format("{}\n{{\"name\":{}}}", i == 0 ? "" : ",", json_quote(name.empty() ? "(no name)" : name));
+      text += (i == 0 ? "\n" : ",\n") + json_object("name", name.empty() ? "(no name)" : name);
       constexpr std::size_t kTextAtOnce = 1U << 20;
       if (text.size() < kTextAtOnce) continue;
       if (Result<void> done = put(text); !done) return done;
@@ -197,4 +198,4 @@ Result<ExportReport> write_speedscope(const ExportRequest& request, ExportOutput
   return report;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

@@ -13,7 +13,7 @@
 #include "core/export/base/flow_ends.h"
 #include "core/export/tables/export_tables.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 namespace {
 
 constexpr std::uint64_t kCsvPieceEvents = 32U << 10;
@@ -26,7 +26,7 @@ void append_csv_number(std::string& out, Number value) {
 }
 
 // Texts of events that are empty are told from those that are missing.
-void append_csv_text(std::string& out, std::string_view text) { append_csv_cell(out, text, true); }
+void append_csv_text(std::string& out, std::string_view text) { listing::append_csv_cell(out, text, true); }
 
 // The columns of a file and, for each of them, where a table has it.
 struct CsvFile {
@@ -245,4 +245,4 @@ Result<ExportReport> write_csv(const ExportRequest& request, ExportOutput& outpu
   return writer.report();
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/model/column_spec.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 namespace {
 
 // Letters, digits and a few more, so that every system takes it.
@@ -73,4 +73,4 @@ Result<ExportTables> plan_tables(const ExportRequest& request, std::uint64_t pie
   return made;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

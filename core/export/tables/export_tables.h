@@ -9,7 +9,7 @@
 #include "core/export/base/event_pieces.h"
 #include "core/export/base/flow_ends.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 
 enum class TableField : std::uint8_t { id, track_id, track, device, host, lane, begin, duration, name, column };
 
@@ -37,4 +37,4 @@ struct ExportTables {
 // The table of dependencies: columns "src_id", "dst_id" and "kind". Those of which an end is not exported are left out.
 inline constexpr std::string_view kFlowTable = "flow";
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
+#include <utility>
 
-namespace accelscope {
+#include "core/base/text.h"
+
+namespace accelscope::exporting {
 namespace {
 
 // Numbers of the format's enumerations.
@@ -191,6 +195,13 @@ WrittenPage put_page(std::string& out, std::string_view page, bool dictionary, s
   meta.integer(7, chunk.bytes, true);
   meta.integer(9, group + chunk.data_offset, true);
   if (chunk.has_dictionary) meta.integer(11, group + chunk.dictionary_offset, true);
+  ThriftStruct statistics;
+  statistics.integer(3, chunk.missing, true);
+  if (!chunk.greatest.empty()) {
+    statistics.text(5, chunk.greatest);
+    statistics.text(6, chunk.least);
+  }
+  meta.structure(12, statistics);
   ThriftStruct element;
   element.integer(2, 0, true);  // where older readers looked for the metadata
   element.structure(3, meta);
@@ -226,6 +237,10 @@ void ParquetColumn::put_text(std::string& to, std::string_view text) {
 }
 
 void ParquetColumn::add_text(std::string_view text) {
+  if (recurring_) {
+    const auto number = static_cast<std::uint32_t>(texts_.size());
+    return add_known(texts_.try_emplace(std::string(text), number).first->second, [&] { return text; });
+  }
   put_level(true);
   put_text(plain_, text);
 }
@@ -246,9 +261,41 @@ std::string ParquetColumn::levels() const {
   return page + runs;
 }
 
+// Long texts are no bounds: cut ones would need a note that they are.
+void ParquetColumn::note_bounds(ParquetChunk& chunk) const {
+  constexpr std::size_t kLongest = 256;
+  if (recurring_) {
+    std::string_view least, greatest, rest = dictionary_;
+    for (bool first = true; !rest.empty(); first = false) {
+      std::uint32_t size = 0;
+      std::memcpy(&size, rest.data(), sizeof size);
+      const std::string_view text = rest.substr(sizeof size, size);
+      if (first || text < least) least = text;
+      greatest = std::max(greatest, text);
+      rest.remove_prefix(sizeof size + size);
+    }
+    if (least.size() > kLongest || greatest.size() > kLongest) return;
+    chunk.least = least;
+    chunk.greatest = greatest;
+  } else if ((type_ == ParquetType::int64 || type_ == ParquetType::uint64) && !plain_.empty()) {
+    const auto sign = type_ == ParquetType::int64 ? std::uint64_t{1} << 63 : 0;  // flipped, both have one order
+    std::uint64_t least = UINT64_MAX, greatest = 0;
+    for (std::size_t at = 0; at < plain_.size(); at += sizeof least) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, plain_.data() + at, sizeof value);
+      least = std::min(least, value ^ sign);
+      greatest = std::max(greatest, value ^ sign);
+    }
+    put_le64(chunk.least, least ^ sign);
+    put_le64(chunk.greatest, greatest ^ sign);
+  }
+}
+
 ParquetChunk ParquetColumn::finish(std::string& group) {
   ParquetChunk chunk;
   chunk.values = static_cast<std::int64_t>(rows_);
+  chunk.missing = static_cast<std::int64_t>(rows_ - present_);
+  note_bounds(chunk);
   chunk.has_dictionary = recurring_;
   std::string page = levels();
   if (recurring_) {
@@ -272,8 +319,11 @@ ParquetChunk ParquetColumn::finish(std::string& group) {
   return chunk;
 }
 
-std::string parquet_footer(const std::vector<ParquetField>& fields, const std::vector<ParquetGroup>& groups,
-                           const std::vector<std::pair<std::string, std::string>>& facts) {
+namespace {
+
+// The end of the file: what is in it, and the magic word.
+[[nodiscard]] std::string parquet_footer(const std::vector<ParquetField>& fields,
+                                         const std::vector<ParquetGroup>& groups, const ParquetFile::Facts& facts) {
   std::vector<ThriftStruct> schema(1);
   schema.front().text(4, "schema");
   schema.front().integer(5, static_cast<std::int64_t>(fields.size()));
@@ -312,6 +362,9 @@ std::string parquet_footer(const std::vector<ParquetField>& fields, const std::v
   file.structures(4, written);
   if (!pairs.empty()) file.structures(5, pairs);
   file.text(6, "Accelscope");
+  ThriftStruct order;  // of bytes in texts, of values in numbers
+  order.structure(1, {});
+  file.structures(7, std::vector<ThriftStruct>(fields.size(), order));
   std::string footer = file.finished();
   const auto size = static_cast<std::uint32_t>(footer.size());
   put_le32(footer, size);
@@ -319,4 +372,70 @@ std::string parquet_footer(const std::vector<ParquetField>& fields, const std::v
   return footer;
 }
 
-}  // namespace accelscope
+void add_cell(const listing::SqlValue& cell, ParquetType type, ParquetColumn& values) {
+  const auto* whole = std::get_if<std::int64_t>(&cell);
+  const auto* real = std::get_if<double>(&cell);
+  const auto* text = std::get_if<std::string>(&cell);
+  if (type == ParquetType::text) {
+    if (text != nullptr) return values.add_text(is_well_formed_utf8(*text) ? *text : repaired_utf8(*text));
+    if (whole != nullptr) return values.add_text(std::to_string(*whole));
+    if (real != nullptr) return values.add_text(std::to_string(*real));
+  } else if (type == ParquetType::real) {
+    if (real != nullptr) return values.add_word(std::bit_cast<std::uint64_t>(*real));
+    if (whole != nullptr) return values.add_word(std::bit_cast<std::uint64_t>(static_cast<double>(*whole)));
+  } else if (whole != nullptr) {
+    return type == ParquetType::boolean ? values.add_boolean(*whole != 0) : values.add_int64(*whole);
+  }
+  values.add_null();
+}
+
+}  // namespace
+
+ParquetFile::ParquetFile(ExportOutput& output, std::vector<ParquetField> fields, Facts facts)
+    : output_(output), fields_(std::move(fields)), facts_(std::move(facts)) {}
+
+Result<void> ParquetFile::put(std::string_view bytes) {
+  bytes_ += bytes.size();
+  return output_.write(bytes);
+}
+
+Result<void> ParquetFile::begin(const std::string& name) {
+  TRY(output_.begin_file(name + ".parquet"));
+  return put(kParquetMagic);
+}
+
+Result<void> ParquetFile::add(ParquetGroup group, std::string_view bytes) {
+  if (group.rows == 0) return {};
+  group.offset = static_cast<std::int64_t>(bytes_);
+  rows_ += static_cast<std::uint64_t>(group.rows);
+  groups_.push_back(std::move(group));
+  return put(bytes);
+}
+
+Result<void> ParquetFile::finish() { return put(parquet_footer(fields_, groups_, facts_)); }
+
+ParquetRows::ParquetRows(ParquetFile& file) : file_(file) {
+  for (const ParquetField& field : file.fields()) columns_.emplace_back(field);
+}
+
+bool ParquetRows::row(const std::vector<listing::SqlValue>& cells) {
+  for (std::size_t i = 0; i < columns_.size(); ++i) add_cell(cells[i], file_.fields()[i].type, columns_[i]);
+  if (++rows_ >= static_cast<std::int64_t>(kParquetGroupRows)) written_ = flush();
+  return written_.ok();
+}
+
+Result<void> ParquetRows::flush() {
+  std::string bytes;
+  ParquetGroup group;
+  group.rows = std::exchange(rows_, 0);
+  for (ParquetColumn& column : columns_) group.columns.push_back(column.finish(bytes));
+  return file_.add(std::move(group), bytes);
+}
+
+Result<void> ParquetRows::finish() {
+  TRY(std::move(written_));
+  TRY(flush());
+  return file_.finish();
+}
+
+}  // namespace accelscope::exporting

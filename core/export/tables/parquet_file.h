@@ -1,12 +1,13 @@
 // The Parquet file format, as much of it as writing flat tables needs: row groups of column chunks, each with a
 // dictionary page where the values are texts that recur, one data page of plain values or dictionary indices,
-// definition levels for columns in which a value may be missing, zstd around the pages, and the footer in Thrift's
-// compact protocol. By the format's specification (github.com/apache/parquet-format, version 2.10).
+// definition levels for columns in which a value may be missing, zstd around the pages, the least and greatest value of
+// whole numbers and recurring texts, by which readers pass over groups, and the footer in Thrift's compact protocol. By
+// the format's specification (github.com/apache/parquet-format, version 2.10).
 //
 //   ParquetColumn column(ParquetType::int64, true);     // one for each column of a row group
 //   column.add_int64(7); column.add_null(); ...
 //   ParquetChunk chunk = column.finish(bytes);           // appends its pages
-//   ... parquet_footer(columns, groups) at the end of the file
+//   ParquetFile file(output, fields, facts); file.begin("track"); file.add(group, bytes); file.finish();
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,10 @@
 #include <unordered_map>
 #include <vector>
 
-namespace accelscope {
+#include "core/export/base/export_format.h"
+#include "core/listing/base/rows.h"
+
+namespace accelscope::exporting {
 
 inline constexpr std::string_view kParquetMagic = "PAR1";
 
@@ -26,6 +30,7 @@ struct ParquetField {
   std::string name;
   ParquetType type = ParquetType::int64;
   bool optional = true;
+  bool recurring = false;  // texts that come again and again: they are written as numbers of a dictionary
 };
 
 // Where a column's part of a row group lies; offsets count from the group's first byte.
@@ -35,6 +40,8 @@ struct ParquetChunk {
   std::int64_t bytes = 0;  // in the file, with the pages' headers
   std::int64_t plain_bytes = 0;
   std::int64_t values = 0;  // missing ones too
+  std::int64_t missing = 0;
+  std::string least, greatest;  // as plain values, by the column's order; both "" where they are not told
   bool has_dictionary = false;
 };
 
@@ -47,7 +54,8 @@ struct ParquetGroup {
 // The values of one column of a row group.
 class ParquetColumn {
  public:
-  // `recurring`: of texts, they are written as numbers of a dictionary.
+  explicit ParquetColumn(const ParquetField& field) : ParquetColumn(field.type, field.optional, field.recurring) {}
+  // `recurring`: as a field has it.
   ParquetColumn(ParquetType type, bool optional, bool recurring)
       : type_(type), optional_(optional), recurring_(recurring) {}
 
@@ -72,6 +80,7 @@ class ParquetColumn {
   void put_level(bool has);
   static void put_text(std::string& to, std::string_view text);
   [[nodiscard]] std::string levels() const;
+  void note_bounds(ParquetChunk& chunk) const;
 
   ParquetType type_;
   bool optional_;
@@ -83,12 +92,53 @@ class ParquetColumn {
   std::uint64_t booleans_ = 0;
   std::string dictionary_;
   std::unordered_map<std::uint32_t, std::uint32_t> entries_;
+  std::unordered_map<std::string, std::uint32_t> texts_;  // of a recurring column, where they have no numbers
   std::vector<std::uint32_t> indices_;
 };
 
-// The end of the file: what is in it, and the magic word.
-[[nodiscard]] std::string parquet_footer(const std::vector<ParquetField>& fields,
-                                         const std::vector<ParquetGroup>& groups,
-                                         const std::vector<std::pair<std::string, std::string>>& facts);
+// A file, group by group, as an export's output takes it.
+class ParquetFile {
+ public:
+  using Facts = std::vector<std::pair<std::string, std::string>>;
+  // `facts`: its metadata, by key.
+  ParquetFile(ExportOutput& output, std::vector<ParquetField> fields, Facts facts);
 
-}  // namespace accelscope
+  Result<void> begin(const std::string& name);                   // without the suffix, which it appends
+  Result<void> add(ParquetGroup group, std::string_view bytes);  // a group without rows is left out
+  Result<void> finish();
+  [[nodiscard]] const std::vector<ParquetField>& fields() const noexcept { return fields_; }
+  [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+ private:
+  Result<void> put(std::string_view bytes);
+
+  ExportOutput& output_;
+  std::vector<ParquetField> fields_;
+  Facts facts_;
+  std::vector<ParquetGroup> groups_;
+  std::uint64_t rows_ = 0;
+  std::uint64_t bytes_ = 0;
+};
+
+inline constexpr std::uint64_t kParquetGroupRows = 64U << 10;
+
+// Rows of values for a file that was begun, as they come: a group of them is in memory. A value of another type than
+// its column's is written as that type has it, as a text or as null.
+class ParquetRows final : public listing::SqlRowVisitor {
+ public:
+  explicit ParquetRows(ParquetFile& file);
+  bool columns(const std::vector<std::string>&) override { return true; }
+  bool row(const std::vector<listing::SqlValue>& cells) override;  // false: the output cannot be written
+  Result<void> finish();                                           // and the file with it
+
+ private:
+  Result<void> flush();
+
+  ParquetFile& file_;
+  std::vector<ParquetColumn> columns_;
+  std::int64_t rows_ = 0;
+  Result<void> written_;
+};
+
+}  // namespace accelscope::exporting

@@ -1,7 +1,5 @@
 #include "core/export/base/writers.h"
 
-#include <algorithm>
-#include <bit>
 #include <memory>
 
 #include "core/base/text.h"
@@ -13,10 +11,8 @@
 #include "core/export/tables/parquet_file.h"
 #include "core/sql/base/sql.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 namespace {
-
-constexpr std::uint64_t kParquetPieceEvents = 64U << 10;  // rows of a group
 
 [[nodiscard]] ParquetType parquet_type(ColumnType type) noexcept {
   switch (type) {
@@ -46,7 +42,7 @@ void with_utf8(std::string_view text, Take&& take) {
 }
 
 // By which tables of several sessions are told apart once they lie in one data frame.
-const ParquetField kSessionField{"session", ParquetType::text, false};
+const ParquetField kSessionField{"session", ParquetType::text, false, true};
 
 [[nodiscard]] std::string session_name(const ExportRequest& request) {
   const std::string_view name = request.query.snapshot->meta_value("name");
@@ -162,7 +158,8 @@ class ParquetWriter {
     for (const ExportColumn& column : table.columns) {
       fields.push_back({repaired_utf8(column.name), parquet_type(column.type), !column.always()});
     }
-    if (Result<void> begun = begin_file(table.name); !begun) return begun;
+    ParquetFile file(output_, std::move(fields), facts_);
+    TRY(file.begin(table.name));
     std::vector<ParquetGroup> made(table.pieces.size());
     const Result<void> written = write_pieces(
         request_.query, table.pieces.size(),
@@ -173,84 +170,66 @@ class ParquetWriter {
           return {};
         },
         [&](std::size_t piece, std::string_view bytes) -> Result<void> {
-          made[piece].offset = at_;
           report_.rows += static_cast<std::uint64_t>(made[piece].rows);
           if (request_.progress) request_.progress(report_.rows, tables_.plan.events);
-          return put(bytes);
+          return file.add(std::move(made[piece]), bytes);
         });
     if (!written) return written;
-    std::erase_if(made, [](const ParquetGroup& group) { return group.rows == 0; });
-    return put(parquet_footer(fields, made, facts_));
+    TRY(file.finish());
+    report_.bytes += file.bytes();
+    return {};
   }
 
   Result<void> write_flows(const FlowEnds& flows) {
     const StringPool& strings = *request_.query.snapshot->strings;
-    if (Result<void> begun = begin_file(std::string(kFlowTable)); !begun) return begun;
-    ParquetColumn session(ParquetType::text, false, true), source(ParquetType::int64, false, false),
-        target(ParquetType::int64, false, false), kind(ParquetType::text, false, true);
-    std::vector<ParquetGroup> groups;
-    ParquetGroup group;
-    const auto flush = [&]() -> Result<void> {
-      if (group.rows == 0) return {};
-      std::string bytes;
-      for (ParquetColumn* column : {&session, &source, &target, &kind}) group.columns.push_back(column->finish(bytes));
-      group.offset = at_;
-      groups.push_back(std::move(group));
-      group = {};
-      return put(bytes);
-    };
+    ParquetFile file(output_,
+                     {kSessionField,
+                      {"src_id", ParquetType::int64, false},
+                      {"dst_id", ParquetType::int64, false},
+                      {"kind", ParquetType::text, false, true}},
+                     facts_);
+    TRY(file.begin(std::string(kFlowTable)));
+    ParquetRows rows(file);
     for (const ExportFlow& flow : flows.all()) {
       if (!flow.retained()) continue;
-      session.add_known(0, [&] { return std::string_view(session_); });
-      source.add_word(flow.source);
-      target.add_word(flow.target);
-      kind.add_known(flow.kind, [&] { return repaired_utf8(strings.text(flow.kind)); });
-      if (++group.rows < static_cast<std::int64_t>(kParquetPieceEvents)) continue;
-      if (Result<void> done = flush(); !done) return done;
+      if (!rows.row({session_, static_cast<std::int64_t>(flow.source), static_cast<std::int64_t>(flow.target),
+                     std::string(strings.text(flow.kind))}))
+        break;
     }
-    if (Result<void> done = flush(); !done) return done;
-    return put(parquet_footer({kSessionField,
-                               {"src_id", ParquetType::int64, false},
-                               {"dst_id", ParquetType::int64, false},
-                               {"kind", ParquetType::text, false}},
-                              groups, facts_));
+    TRY(rows.finish());
+    report_.bytes += file.bytes();
+    return {};
   }
 
   // What SQL answers of a table that holds no events.
   Result<void> write_rows(const std::string& table) {
-    SqlSession sql(request_.query.store, request_.query.snapshot, request_.query.pool, request_.query.mask);
-    const SqlResult rows = TRY(sql.run("SELECT * FROM " + table, {}, request_.query.control));
-    if (Result<void> begun = begin_file(table); !begun) return begun;
+    sql::Session sql(request_.query.store, request_.query.snapshot, request_.query.pool, request_.query.mask);
+    const listing::SqlResult found = TRY(sql.run("SELECT * FROM " + table, {}, request_.query.control));
     std::vector<ParquetField> fields = {kSessionField};
-    ParquetGroup group;
-    group.rows = static_cast<std::int64_t>(rows.row_count());
-    group.offset = at_;
-    std::string bytes;
-    ParquetColumn session(ParquetType::text, false, true);
-    for (std::size_t row = 0; row < rows.row_count(); ++row)
-      session.add_known(0, [&] { return std::string_view(session_); });
-    group.columns.push_back(session.finish(bytes));
-    for (std::size_t column = 0; column < rows.columns.size(); ++column) {
-      const ParquetType type = type_of(rows, column);
-      fields.push_back({rows.columns[column], type, true});
-      ParquetColumn values(type, true, false);
-      for (std::size_t row = 0; row < rows.row_count(); ++row) add_cell(rows.at(row, column), values, type);
-      group.columns.push_back(values.finish(bytes));
+    for (std::size_t column = 0; column < found.columns.size(); ++column)
+      fields.push_back({found.columns[column], type_of(found, column), true});
+    ParquetFile file(output_, std::move(fields), facts_);
+    TRY(file.begin(table));
+    ParquetRows rows(file);
+    const auto width = static_cast<std::ptrdiff_t>(found.columns.size());
+    for (auto cell = found.cells.begin(); cell != found.cells.end(); cell += width) {
+      std::vector<listing::SqlValue> cells = {session_};
+      cells.insert(cells.end(), cell, cell + width);
+      if (!rows.row(cells)) break;
     }
-    if (Result<void> done = put(bytes); !done) return done;
-    std::vector<ParquetGroup> groups;
-    if (group.rows > 0) groups.push_back(std::move(group));
-    return put(parquet_footer(fields, groups, facts_));
+    TRY(rows.finish());
+    report_.bytes += file.bytes();
+    return {};
   }
   [[nodiscard]] ExportReport& report() noexcept { return report_; }
 
  private:
   // Numbers where all cells are; texts else.
-  [[nodiscard]] static ParquetType type_of(const SqlResult& rows, std::size_t column) {
+  [[nodiscard]] static ParquetType type_of(const listing::SqlResult& rows, std::size_t column) {
     bool real = false;
     bool any = false;
     for (std::size_t row = 0; row < rows.row_count(); ++row) {
-      const SqlValue& cell = rows.at(row, column);
+      const listing::SqlValue& cell = rows.at(row, column);
       if (std::holds_alternative<std::monostate>(cell)) continue;
       any = true;
       real = real || std::holds_alternative<double>(cell);
@@ -259,45 +238,20 @@ class ParquetWriter {
     }
     return !any ? ParquetType::text : real ? ParquetType::real : ParquetType::int64;
   }
-  static void add_cell(const SqlValue& cell, ParquetColumn& values, ParquetType type) {
-    if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
-      if (type == ParquetType::text) return values.add_text(std::to_string(*whole));
-      if (type == ParquetType::int64) return values.add_int64(*whole);
-      return values.add_word(std::bit_cast<std::uint64_t>(static_cast<double>(*whole)));
-    }
-    if (const auto* real = std::get_if<double>(&cell)) {
-      if (type == ParquetType::text) return values.add_text(std::to_string(*real));
-      return values.add_word(std::bit_cast<std::uint64_t>(*real));
-    }
-    if (const auto* text = std::get_if<std::string>(&cell))
-      return with_utf8(*text, [&](std::string_view utf8) { values.add_text(utf8); });
-    values.add_null();
-  }
-  Result<void> begin_file(const std::string& name) {
-    if (Result<void> begun = output_.begin_file(name + ".parquet"); !begun) return begun;
-    at_ = 0;
-    return put(kParquetMagic);
-  }
-  Result<void> put(std::string_view bytes) {
-    report_.bytes += bytes.size();
-    at_ += static_cast<std::int64_t>(bytes.size());
-    return output_.write(bytes);
-  }
 
   const ExportRequest& request_;
   const ExportTables& tables_;
   ExportOutput& output_;
-  std::vector<std::pair<std::string, std::string>> facts_;
+  ParquetFile::Facts facts_;
   std::string session_;
   std::vector<std::unique_ptr<GroupWriter>> writers_;  // by worker
-  std::int64_t at_ = 0;                                // bytes of the file so far
   ExportReport report_;
 };
 
 }  // namespace
 
 Result<ExportReport> write_parquet(const ExportRequest& request, ExportOutput& output) {
-  const ExportTables tables = TRY(plan_tables(request, kParquetPieceEvents));
+  const ExportTables tables = TRY(plan_tables(request, kParquetGroupRows));
   ParquetWriter writer(request, tables, output);
   for (const ExportTable& table : tables.tables) {
     TRY(writer.write(table));
@@ -313,4 +267,4 @@ Result<ExportReport> write_parquet(const ExportRequest& request, ExportOutput& o
   return writer.report();
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

@@ -14,7 +14,7 @@
 #include "core/export/base/export_format.h"
 #include "core/export/base/flow_ends.h"
 
-namespace accelscope::tenstorrent {
+namespace accelscope::exporting::tenstorrent {
 namespace {
 
 constexpr std::string_view kOperands = "INPUT_ and OUTPUT_";  // where the columns of tensors stand
@@ -120,7 +120,7 @@ struct OpsLine {
 
 void append_line(const std::vector<std::string>& cells, std::string& out) {
   for (const std::string& cell : cells) {
-    append_csv_cell(out, cell);
+    listing::append_csv_cell(out, cell);
     out += ',';
   }
   out.back() = '\n';
@@ -351,8 +351,8 @@ Result<ExportReport> write_rearranged_csv(const ExportRequest& request, ExportOu
     for (std::size_t i = 1; i <= times; ++i) {
       for (const char* edge : {"begin", "end"}) {
         text += ',';
-        append_csv_cell(text, fmt::format("{} {} {}{}", key.first, key.second, edge,
-                                          times > 1 ? fmt::format(" {}", i) : std::string()));
+        listing::append_csv_cell(text, fmt::format("{} {} {}{}", key.first, key.second, edge,
+                                                   times > 1 ? fmt::format(" {}", i) : std::string()));
       }
     }
   }
@@ -383,4 +383,4 @@ Result<ExportReport> write_rearranged_csv(const ExportRequest& request, ExportOu
   return report;
 }
 
-}  // namespace accelscope::tenstorrent
+}  // namespace accelscope::exporting::tenstorrent

@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-#include "core/base/format.h"
+#include "core/base/json.h"
 #include "core/export/base/event_cells.h"
 #include "core/export/base/event_pieces.h"
 #include "core/export/base/export_format.h"
@@ -17,7 +17,7 @@
 #include "core/export/base/track_groups.h"
 #include "core/model/track_kinds.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 namespace {
 
 // Where the events of a lane go, as JSON.
@@ -234,16 +234,15 @@ class ChromeHead {
   std::string write() {
     out_ = "{\"displayTimeUnit\":\"ns\",\n" + json_quote(kOwnChromeKey) + ":{\"flows\":\"stated\"";
     if (const auto unix_ns = unix_begin_ns(snapshot_)) out_ += fmt::format(",\"begin_unix_ns\":{}", *unix_ns);
-    out_ += "},\n\"otherData\":{";
-    bool any = false;
+    out_ += "},\n\"otherData\":";
+    JsonWriter facts = JsonWriter(JsonLayout::rows).begin_object();
     std::set<std::string> named;
     for (const auto& [name, value] : session_facts(snapshot_)) {
       std::string key = name;
       for (int i = 2; !named.insert(key).second; ++i) key = fmt::format("{}.{}", name, i);
-      out_ += fmt::format("{}\n{}:{}", any ? "," : "", json_quote(key), json_quote(value));
-      any = true;
+      facts.add(key, value);
     }
-    out_ += "},\n\"traceEvents\":[\n";
+    out_ += facts.done() + ",\n\"traceEvents\":[\n";
     place_tracks();
     add_markers();
     return std::move(out_);
@@ -301,16 +300,19 @@ void ChromeHead::add_markers() {
   for (const Marker& marker : request_.query.store.markers()) {
     const std::int64_t end = marker.end_ns.value_or(marker.ts_ns);
     if (!request_.range.holds(marker.ts_ns, end)) continue;
-    out_ += marker.end_ns ? R"({"ph":"X")" : R"({"ph":"i","s":"g")";
-    out_ += R"(,"cat":"marker","pid":"Markers","tid":)";
-    append_json_quoted(out_, fmt::format("marker {}", ++number));
-    out_ += ",\"name\":" + json_quote(marker.name) + ",\"ts\":";
-    append_microseconds(out_, marker.ts_ns);
-    if (marker.end_ns) {
-      out_ += ",\"dur\":";
-      append_microseconds(out_, end - marker.ts_ns);
-    }
-    out_ += ",\"args\":{\"note\":" + json_quote(marker.note) + "}},\n";
+    const auto microseconds = [](std::int64_t ns) {
+      std::string text;
+      append_microseconds(text, ns);
+      return text;
+    };
+    JsonWriter json;
+    json.begin_object("ph", marker.end_ns ? "X" : "i");
+    if (!marker.end_ns) json.add("s", "g");
+    json.add("cat", "marker", "pid", "Markers", "tid", fmt::format("marker {}", ++number), "name", marker.name);
+    json.add("ts", JsonValue::raw(microseconds(marker.ts_ns)));
+    if (marker.end_ns) json.add("dur", JsonValue::raw(microseconds(end - marker.ts_ns)));
+    json.key("args").object("note", marker.note);
+    out_ += json.done() + ",\n";
   }
 }
 
@@ -358,4 +360,4 @@ Result<ExportReport> write_chrome(const ExportRequest& request, ExportOutput& ou
   return report;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

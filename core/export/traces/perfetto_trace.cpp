@@ -16,7 +16,7 @@
 #include "core/export/traces/proto_bytes.h"
 #include "core/model/track_kinds.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 namespace {
 
 // Numbers of fields, as perfetto/protos/perfetto/trace has them.
@@ -116,8 +116,8 @@ class PieceEncoder {
         strings_(*request.query.snapshot->strings),
         reader_(request.query, request.range),
         flows_(&plan.flows),
-        seen_names_(strings_.size()),
-        seen_texts_(strings_.size()) {}
+        names_(strings_.size()),
+        texts_(strings_.size()) {}
 
   Result<void> write(const EventPiece& piece, std::string& out);
 
@@ -131,13 +131,25 @@ class PieceEncoder {
   void add_arg(const PieceEvent& event, std::size_t column, ColumnType type, std::uint64_t value);
   void add_flows_at_begin(const PieceEvent& event);
   void put(std::int64_t ticks);
-  // True the first time that this piece meets it.
-  bool is_new(std::vector<bool>& seen, std::vector<StringId>& met, StringId id) {
-    if (seen[id]) return false;
-    seen[id] = true;
-    met.push_back(id);
-    return true;
-  }
+  // Texts by the order in which a piece meets them, from 1: ids of the session depend on which of the threads that
+  // read it met a text first.
+  class PieceTexts {
+   public:
+    explicit PieceTexts(std::size_t count) : numbers_(count) {}
+    [[nodiscard]] std::pair<std::uint64_t, bool> number(StringId id) {  // and whether it is new
+      if (numbers_[id] != 0) return {numbers_[id], false};
+      met_.push_back(id);
+      return {numbers_[id] = static_cast<std::uint32_t>(met_.size()), true};
+    }
+    void clear() {
+      for (const StringId id : met_) numbers_[id] = 0;
+      met_.clear();
+    }
+
+   private:
+    std::vector<std::uint32_t> numbers_;
+    std::vector<StringId> met_;
+  };
   void intern(std::uint32_t table, std::uint64_t iid, std::string_view text) {
     entry_.clear();
     entry_.varint(pf::kIid, iid);
@@ -149,8 +161,7 @@ class PieceEncoder {
   const StringPool& strings_;
   PieceReader reader_;
   PieceFlows flows_;
-  std::vector<bool> seen_names_, seen_texts_;
-  std::vector<StringId> met_names_, met_texts_;
+  PieceTexts names_, texts_;
   const Schema* schema_ = nullptr;
   bool instant_ = false;  // events of no length are moments
   bool whole_ = false;    // samples of a counter of whole numbers
@@ -179,10 +190,8 @@ Result<void> PieceEncoder::write(const EventPiece& piece, std::string& out) {
   } else {
     reader_.walk([this](const PieceEvent& event) { begin(event); }, [this](const PieceEvent& event) { end(event); });
   }
-  for (const StringId id : met_names_) seen_names_[id] = false;
-  for (const StringId id : met_texts_) seen_texts_[id] = false;
-  met_names_.clear();
-  met_texts_.clear();
+  names_.clear();
+  texts_.clear();
   plan_.written.fetch_add(reader_.events().size(), std::memory_order_relaxed);
   return {};
 }
@@ -232,8 +241,9 @@ void PieceEncoder::put(std::int64_t ticks) {
 void PieceEncoder::add_name(const PieceEvent& event) {
   const StringId name = reader_.name(event);
   if (name == 0) return;
-  event_.varint(pf::kNameIid, name);
-  if (is_new(seen_names_, met_names_, name)) intern(pf::kEventNames, name, strings_.text(name));
+  const auto [iid, is_new] = names_.number(name);
+  event_.varint(pf::kNameIid, iid);
+  if (is_new) intern(pf::kEventNames, iid, strings_.text(name));
 }
 
 void PieceEncoder::begin(const PieceEvent& event) {
@@ -321,8 +331,9 @@ void PieceEncoder::add_arg(const PieceEvent& event, std::size_t column, ColumnTy
         arg_.bytes(pf::kArgString, {});
         break;
       }
-      arg_.varint(pf::kArgStringIid, id);
-      if (is_new(seen_texts_, met_texts_, id)) intern(pf::kStringValues, id, strings_.text(id));
+      const auto [iid, is_new] = texts_.number(id);
+      arg_.varint(pf::kArgStringIid, iid);
+      if (is_new) intern(pf::kStringValues, iid, strings_.text(id));
       break;
     }
     case ColumnType::text:
@@ -478,9 +489,9 @@ void PreambleWriter::add_track(const ExportTrack& track, std::int64_t rank) {
   if (is_sample(schema)) {
     const std::uint64_t parent = above != nullptr ? described(*above->track) : kGroupUuid + groups_->of(of);
     ProtoBytes counter;
-    if (of.unit == "ns") counter.varint(pf::kUnit, pf::kUnitNs);
-    if (of.unit == "B") counter.varint(pf::kUnit, pf::kUnitBytes);
-    if (!of.unit.empty() && of.unit != "ns" && of.unit != "B") put_text(counter, pf::kUnitName, of.unit);
+    if (of.unit == Unit::ns) counter.varint(pf::kUnit, pf::kUnitNs);
+    if (of.unit == Unit::bytes) counter.varint(pf::kUnit, pf::kUnitBytes);
+    if (!of.unit.empty() && of.unit != Unit::ns && of.unit != Unit::bytes) put_text(counter, pf::kUnitName, of.unit);
     for (const std::uint32_t lane : track.snapshot->lanes) {
       const std::uint64_t uuid = kLaneUuid + snapshot_.lanes[lane].number();
       ProtoBytes descriptor;
@@ -632,4 +643,4 @@ Result<ExportReport> write_perfetto(const ExportRequest& request, ExportOutput& 
   return report;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

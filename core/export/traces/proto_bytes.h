@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace accelscope {
+namespace accelscope::exporting {
 
 class ProtoBytes {
  public:
@@ -55,4 +55,4 @@ class ProtoBytes {
   std::string bytes_;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

@@ -15,7 +15,7 @@
 #include "core/export/base/track_groups.h"
 #include "core/model/track_kinds.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 namespace {
 
 // The number that a name ends with: "thread 1234", "python 77".
@@ -125,4 +125,4 @@ Result<ExportReport> write_vtune_csv(const ExportRequest& request, ExportOutput&
   return report;
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

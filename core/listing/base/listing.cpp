@@ -3,7 +3,7 @@
 #include <cassert>
 #include <iterator>
 
-namespace accelscope {
+namespace accelscope::listing {
 
 Listing::Listing(std::vector<ListingColumn> all) : columns(std::move(all)) {
   for (const ListingColumn& column : columns) rows.columns.push_back(column.name);
@@ -15,4 +15,4 @@ void Listing::add(std::vector<SqlValue> cells, ListingTarget target) {
   targets.push_back(std::move(target));
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::listing

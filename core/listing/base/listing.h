@@ -10,16 +10,17 @@
 #include <vector>
 
 #include "core/analysis/peaks/peaks.h"
+#include "core/base/format.h"
 #include "core/listing/base/rows.h"
 #include "core/model/event_filter.h"
 #include "core/scan/chunk_scan.h"
 
-namespace accelscope {
+namespace accelscope::listing {
 
 struct ListingColumn {
   std::string name;   // for programs, with its unit: "busy_ns", "load_bytes"
   std::string title;  // for people: "Busy"
-  std::string unit;   // as in core/model/unit.h: "ns", "B", "B/s", "share" (of 1), "FLOP"; "": a plain number or a text
+  std::string unit;  // as in core/base/format.h: "ns", "B", "B/s", "share" (of 1), "FLOP"; "": a plain number or a text
   std::string explanation;  // what it means and how it is computed
   struct Look {
     bool bar = false;    // of shares: a panel draws them as bars
@@ -47,7 +48,7 @@ struct ListingRequest {
   EventFilter filter;
   std::vector<std::string> by = {};  // columns or levels that rows are grouped by, where a listing has a choice
   std::string value = {};            // the column that is measured, where a listing has a choice; "": its own
-  PeakEdits peaks = {};              // what the user has entered of devices
+  analysis::PeakEdits peaks = {};    // what the user has entered of devices
   bool all_rows = false;             // also beyond what a panel shows
 };
 
@@ -92,4 +93,4 @@ template <typename Value>
   return whole > 0 ? SqlValue(static_cast<double>(part) / static_cast<double>(whole)) : SqlValue();
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::listing

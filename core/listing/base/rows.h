@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-namespace accelscope {
+namespace accelscope::listing {
 
 struct SqlBlob {
   std::string bytes;
@@ -37,4 +37,4 @@ class SqlRowVisitor {
   virtual bool row(const std::vector<SqlValue>& values) = 0;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::listing

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "core/base/format.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
-#include "core/model/unit.h"
 #include "core/names/short_names.h"
 
-namespace accelscope {
+namespace accelscope::listing {
 
 std::size_t display_width(std::string_view text) noexcept {
   return static_cast<std::size_t>(
@@ -51,6 +51,21 @@ void TextTable::print(std::ostream& out) const {
       out << indent_ << table_line(entry.cells, widths_, columns_) << '\n';
     }
   }
+}
+
+std::string TextTable::markdown(std::string (*escape)(std::string_view), std::string_view around) const {
+  std::string out;
+  for (const Entry& entry : entries_) {
+    out += '|';
+    for (const std::string& cell : entry.cells) out += fmt::format(" {} |", escape(cell));
+    out += '\n';
+    if (&entry != &entries_.front()) continue;
+    out += '|';
+    for (const CellAlign align : columns_)
+      out += fmt::format("{0}{1}{0}|", around, align == CellAlign::left ? "---" : "---:");
+    out += '\n';
+  }
+  return out;
 }
 
 void append_csv_cell(std::string& out, std::string_view text, bool quote_empty) {
@@ -115,33 +130,31 @@ class CsvOutput final : public QueryOutput {
   std::string line_;
 };
 
+// SQLite makes NULL of what is not a number, and columns may be named alike, which the keys of an object should not be.
 class JsonOutput final : public QueryOutput {
  public:
-  explicit JsonOutput(std::ostream& out) : out_(out) {}
+  explicit JsonOutput(std::ostream& out) : out_(out) { json_.begin_array(); }
   bool columns(const std::vector<std::string>& names) override {
-    for (const std::string& name : distinct(names)) names_.push_back(json_quote(name));
-    out_ << '[';
+    keys_ = distinct(names);
     return out_.good();
   }
   bool row(const std::vector<SqlValue>& values) override {
-    out_ << (first_ ? "\n{" : ",\n{");
-    first_ = false;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (i > 0) out_ << ", ";
-      out_ << names_[i] << ": " << json_value(values[i]);
-    }
-    out_ << '}';
+    json_.begin_object();
+    for (std::size_t i = 0; i < values.size(); ++i) json_.add(keys_[i], value_of(values[i]));
+    out_ << json_.end().take();
     return out_.good();
   }
-  void finish() override { out_ << (names_.empty() ? "[]\n" : first_ ? "]\n" : "\n]\n") << std::flush; }
+  void finish() override { out_ << json_.done() << '\n' << std::flush; }
 
  private:
-  // JSON has no infinity, but its numbers may be as large as one likes; SQLite makes NULL of what is not a number.
-  static std::string json_real(double value) {
-    if (std::isnan(value)) return "null";
-    return std::isinf(value) ? (value > 0 ? "1e999" : "-1e999") : real_text(value);
+  JsonValue value_of(const SqlValue& value) {
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
+    if (const auto* real = std::get_if<double>(&value)) return JsonValue::real(*real);
+    if (const auto* blob = std::get_if<SqlBlob>(&value)) return digits_ = hex(blob->bytes);
+    return {};
   }
-  // Columns may be named alike, the keys of an object should not be: id, id_2.
+  // id, id_2.
   static std::vector<std::string> distinct(const std::vector<std::string>& names) {
     std::vector<std::string> keys;
     for (const std::string& name : names) {
@@ -156,15 +169,10 @@ class JsonOutput final : public QueryOutput {
     }
     return keys;
   }
-  static std::string json_value(const SqlValue& value) {
-    if (std::holds_alternative<std::monostate>(value)) return "null";
-    if (const auto* real = std::get_if<double>(&value)) return json_real(*real);
-    if (std::holds_alternative<std::int64_t>(value)) return value_text(value);
-    return json_quote(value_text(value));
-  }
   std::ostream& out_;
-  std::vector<std::string> names_;
-  bool first_ = true;
+  JsonWriter json_{JsonLayout::rows};
+  std::vector<std::string> keys_;
+  std::string digits_;  // of a blob
 };
 
 class TableOutput final : public QueryOutput {
@@ -274,4 +282,4 @@ void print_listing(const Listing& listing, QueryOutput& output) {
   visit_listing(listing, output, output.for_people());
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::listing

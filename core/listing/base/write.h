@@ -1,6 +1,6 @@
-// Tables of text for people: columns as wide as what they hold, in characters rather than bytes, two blanks apart, so
-// that they never touch; nothing is cut. A cell wider than kWidest sticks out of its column. Lines of their own may
-// stand between the rows.
+// Tables for people, as text and as Markdown. In text columns are as wide as what they hold, in characters rather than
+// bytes, two blanks apart, so that they never touch; nothing is cut. A cell wider than kWidest sticks out of its
+// column. Lines of their own may stand between the rows.
 //
 //   TextTable table({CellAlign::left, CellAlign::right});
 //   table.row({"name", "count"});
@@ -18,7 +18,7 @@
 
 #include "core/listing/base/listing.h"
 
-namespace accelscope {
+namespace accelscope::listing {
 
 enum class CellAlign : std::uint8_t { left, right };
 
@@ -38,6 +38,10 @@ class TextTable {
   void row(std::vector<std::string> cells);  // as many as there are columns, or fewer
   void line(std::string text);
   void print(std::ostream& out) const;
+  // Its rows as a table of Markdown below the first of them, without lines of their own. `escape` makes a cell plain,
+  // `around` stands beside the marks below the head.
+  [[nodiscard]] std::string markdown(std::string (*escape)(std::string_view), std::string_view around = "") const;
+  [[nodiscard]] std::size_t rows() const noexcept { return entries_.size(); }
 
  private:
   struct Entry {
@@ -84,4 +88,4 @@ void visit_listing(const Listing& listing, SqlRowVisitor& visitor, bool shortens
 // The same with units, for people with short names.
 void print_listing(const Listing& listing, QueryOutput& output);
 
-}  // namespace accelscope
+}  // namespace accelscope::listing

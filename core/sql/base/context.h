@@ -1,4 +1,4 @@
-// What the virtual tables of one SqlSession share: the snapshot, the run in progress, and the texts of strings, looked
+// What the virtual tables of one Session share: the snapshot, the run in progress, and the texts of strings, looked
 // up once. Internal to core/sql.
 #pragma once
 

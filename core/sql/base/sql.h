@@ -1,7 +1,7 @@
 // Read-only SQL over one snapshot: a private SQLite connection whose virtual tables read the snapshot's index and
 // chunks. It stores nothing and sees nothing but the session; only SELECT is let through.
 //
-//   SqlSession sql(store, snapshot, pool);
+//   Session sql(store, snapshot, pool);
 //   Result<SqlResult> result = sql.run("SELECT name, sum(dur_ns) FROM slice GROUP BY name", limits, control);
 //
 // Conditions on time, duration, track, id, name and on number and dictionary columns are answered inside the scan,
@@ -27,37 +27,39 @@
 #include "core/store/store.h"
 
 namespace accelscope {
-
 class EventMask;  // core/scan/event_mask.h
+}
 
-struct SqlLimits {
+namespace accelscope::sql {
+
+struct QueryLimits {
   std::uint64_t max_rows = 1'000'000;
   std::uint64_t max_bytes = std::uint64_t{512} << 20;  // of the values kept in a SqlResult
 };
 
 // What a table offers, for completion and for a list of the tables.
-struct SqlTable {
+struct ListedTable {
   std::string name;
   std::vector<std::string> columns;
   std::vector<std::string> hidden_columns;  // may be named, but SELECT * leaves them out
   std::uint64_t row_estimate = 0;
 };
 
-class SqlSession {
+class Session {
  public:
   // mask: given, the tables hold the events that pass it, and what is made of those (core/scan/event_mask.h,
   // filter_mask). Tracks, markers, sources, meta and quality are those of the session either way.
-  SqlSession(const Store& store, std::shared_ptr<const Snapshot> snapshot, WorkerPool& pool,
-             std::shared_ptr<const EventMask> mask = nullptr);
-  ~SqlSession();
-  SqlSession(const SqlSession&) = delete;
-  SqlSession& operator=(const SqlSession&) = delete;
+  Session(const Store& store, std::shared_ptr<const Snapshot> snapshot, WorkerPool& pool,
+          std::shared_ptr<const EventMask> mask = nullptr);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
   // Done and total of the control count chunks. A cancelled run fails with cancelled_error().
-  [[nodiscard]] Result<SqlResult> run(std::string_view sql, const SqlLimits& limits, TaskControl& control);
-  [[nodiscard]] Result<void> visit(std::string_view sql, SqlRowVisitor& visitor, TaskControl& control);
+  [[nodiscard]] Result<listing::SqlResult> run(std::string_view sql, const QueryLimits& limits, TaskControl& control);
+  [[nodiscard]] Result<void> visit(std::string_view sql, listing::SqlRowVisitor& visitor, TaskControl& control);
   [[nodiscard]] std::string note() const;  // of the last run: see SqlResult
-  [[nodiscard]] const std::vector<SqlTable>& tables() const noexcept;
+  [[nodiscard]] const std::vector<ListedTable>& tables() const noexcept;
   // Off: every query goes row by row through SQLite. The answers are the same.
   void set_planned(bool on) noexcept;
   [[nodiscard]] std::uint64_t planned_answers() const noexcept;  // runs that needed no row-by-row scan so far
@@ -67,4 +69,4 @@ class SqlSession {
   std::unique_ptr<Implementation> impl_;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::sql

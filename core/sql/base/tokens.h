@@ -42,6 +42,7 @@ struct Token {
 
 // "; did you mean dur_ns?" or what there is, or that a name must be quoted, for SQLite's message; "" for messages about
 // other things.
-[[nodiscard]] std::string hint_for(std::string_view message, std::string_view sql, const std::vector<SqlTable>& tables);
+[[nodiscard]] std::string hint_for(std::string_view message, std::string_view sql,
+                                   const std::vector<ListedTable>& tables);
 
 }  // namespace accelscope::sql

@@ -122,7 +122,7 @@ BlockValues InputReader::values(std::size_t input) {
   return {reader_->all(), constants_[input].data()};
 }
 
-SqlValue sql_value(ValueKind kind, std::uint64_t value, const TextCodes& texts) {
+listing::SqlValue sql_value(ValueKind kind, std::uint64_t value, const TextCodes& texts) {
   switch (kind) {
     case ValueKind::integer:
       return static_cast<std::int64_t>(value);

@@ -72,6 +72,6 @@ class InputReader {
 };
 
 // A value as SQLite shows it. Texts are not in here.
-[[nodiscard]] SqlValue sql_value(ValueKind kind, std::uint64_t value, const TextCodes& texts);
+[[nodiscard]] listing::SqlValue sql_value(ValueKind kind, std::uint64_t value, const TextCodes& texts);
 
 }  // namespace accelscope::sql

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -76,9 +75,8 @@ class PlannedStatement {
   std::vector<Item> items_;
 };
 
-bool read_number(const std::string& text, std::uint64_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && value < (std::uint64_t{1} << 62);
+bool read_count(const std::string& text, std::uint64_t& value) {
+  return read_number(text, value) && value < (std::uint64_t{1} << 62);
 }
 
 std::optional<PlannedStatement> PlannedStatement::read(std::string_view sql) {
@@ -181,7 +179,7 @@ const PlannedStatement::Item* PlannedStatement::item_of_alias(const Token& token
 
 const PlannedStatement::Item* PlannedStatement::item_of_position(const Token& token) const {
   std::uint64_t position = 0;
-  const bool number = token.kind == TokenKind::number && read_number(token.text, position);
+  const bool number = token.kind == TokenKind::number && read_count(token.text, position);
   return number && position > 0 && position <= items_.size() ? &items_[position - 1] : nullptr;
 }
 
@@ -189,9 +187,9 @@ const PlannedStatement::Item* PlannedStatement::item_of_position(const Token& to
 bool PlannedStatement::read_limit(std::uint64_t& limit, std::uint64_t& offset) const {
   const std::size_t at = begin(kLimit);
   const std::size_t count = end(kLimit) - at;
-  if ((count != 1 && count != 3) || !read_number(tokens_[at].text, limit)) return false;
+  if ((count != 1 && count != 3) || !read_count(tokens_[at].text, limit)) return false;
   if (count == 1) return true;
-  if (!read_number(tokens_[at + 2].text, offset)) return false;
+  if (!read_count(tokens_[at + 2].text, offset)) return false;
   if (tokens_[at + 1].is_mark(",")) std::swap(limit, offset);
   return tokens_[at + 1].is_mark(",") || tokens_[at + 1].is_word("offset");
 }
@@ -283,10 +281,7 @@ std::optional<UnsignedBounds> unsigned_bounds(int op, const Constant& constant) 
   if (constant.type() == SQLITE_TEXT && op == SQLITE_INDEX_CONSTRAINT_EQ) {
     const std::string text = constant.text();
     std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool is_shown = error == std::errc() && end == text.data() + text.size() && number >= kTwoTo63 &&
-                          std::to_string(number) == text;
-    if (!is_shown) {
+    if (!read_number(text, number) || number < kTwoTo63 || std::to_string(number) != text) {
       bounds.clear();
       return bounds;
     }

@@ -29,7 +29,7 @@ struct ChunkRows {
 
 class RowScan {
  public:
-  RowScan(Context& context, const PlannedQuery& query, SqlRowVisitor& visitor)
+  RowScan(Context& context, const PlannedQuery& query, listing::SqlRowVisitor& visitor)
       : context_(context),
         query_(query),
         visitor_(visitor),
@@ -123,7 +123,7 @@ class RowScan {
     }
     return true;
   }
-  void put(const ChunkRows::Column& column, std::size_t row, std::size_t input, SqlValue& cell) {
+  void put(const ChunkRows::Column& column, std::size_t row, std::size_t input, listing::SqlValue& cell) {
     if (row < column.nulls.size() && column.nulls[row] != 0) {
       cell = std::monostate();
       return;
@@ -141,7 +141,7 @@ class RowScan {
         return;
     }
   }
-  static void put_text(SqlValue& cell, std::string_view text) {
+  static void put_text(listing::SqlValue& cell, std::string_view text) {
     if (auto* retained = std::get_if<std::string>(&cell)) {
       retained->assign(text);
     } else {
@@ -154,20 +154,20 @@ class RowScan {
 
   Context& context_;
   const PlannedQuery& query_;
-  SqlRowVisitor& visitor_;
+  listing::SqlRowVisitor& visitor_;
   TextCodes texts_;
   std::vector<PlannedLane> lanes_;
   PlannedChunks chunks_;
   std::vector<std::unique_ptr<InputReader>> readers_;
   std::vector<ChunkRows> wave_;
-  std::vector<SqlValue> row_;
+  std::vector<listing::SqlValue> row_;
   std::uint64_t skip_ = query_.offset;
   std::uint64_t left_ = query_.limit;
 };
 
 }  // namespace
 
-Result<void> planned_rows(Context& context, const PlannedQuery& query, SqlRowVisitor& visitor) {
+Result<void> planned_rows(Context& context, const PlannedQuery& query, listing::SqlRowVisitor& visitor) {
   return RowScan(context, query, visitor).run();
 }
 
@@ -182,7 +182,7 @@ struct LaneKeys {
 };
 
 // NULL, then integers, then text.
-bool sorts_before(const SqlValue& a, const SqlValue& b) {
+bool sorts_before(const listing::SqlValue& a, const listing::SqlValue& b) {
   if (a.index() != b.index()) return a.index() < b.index();
   if (const auto* integer = std::get_if<std::int64_t>(&a)) return *integer < std::get<std::int64_t>(b);
   if (const auto* text = std::get_if<std::string>(&a)) return *text < std::get<std::string>(b);
@@ -431,24 +431,24 @@ class GroupScan {
   }
 
   // Keys, then aggregates. Nothing if SQLite must add up the rows in its own order.
-  [[nodiscard]] std::optional<std::vector<SqlValue>> row_of(const Groups& groups, std::size_t group) const {
-    std::vector<SqlValue> row;
+  [[nodiscard]] std::optional<std::vector<listing::SqlValue>> row_of(const Groups& groups, std::size_t group) const {
+    std::vector<listing::SqlValue> row;
     row.reserve(query_.keys.size() + query_.aggregates.size());
     const std::uint64_t* keys = groups.keys(group);
     for (std::size_t i = 0; i < query_.keys.size(); ++i) {
       const bool null = (keys[0] >> i & 1) != 0;
-      row.push_back(null ? SqlValue() : sql_value(query_.inputs[query_.keys[i]].kind, keys[i + 1], texts_));
+      row.push_back(null ? listing::SqlValue() : sql_value(query_.inputs[query_.keys[i]].kind, keys[i + 1], texts_));
     }
     for (std::size_t i = 0; i < query_.aggregates.size(); ++i) {
       const auto answer = groups.answer(group, i);
       if (!answer) return std::nullopt;
-      row.push_back(answer->none ? SqlValue() : sql_value(answer->kind, answer->value, texts_));
+      row.push_back(answer->none ? listing::SqlValue() : sql_value(answer->kind, answer->value, texts_));
     }
     return row;
   }
 
   [[nodiscard]] Result<std::shared_ptr<const Rows>> collect(const Groups& groups) const {
-    std::vector<std::vector<SqlValue>> rows;
+    std::vector<std::vector<listing::SqlValue>> rows;
     rows.reserve(groups.size());
     for (std::size_t i = 0; i < groups.size(); ++i) {
       auto row = row_of(groups, i);

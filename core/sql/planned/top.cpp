@@ -136,8 +136,9 @@ class TopScan {
       }
     });
   }
-  [[nodiscard]] std::vector<SqlValue> read_row(const ScannedChunk& chunk, InputReader& reader, std::uint32_t i) const {
-    std::vector<SqlValue> row;
+  [[nodiscard]] std::vector<listing::SqlValue> read_row(const ScannedChunk& chunk, InputReader& reader,
+                                                        std::uint32_t i) const {
+    std::vector<listing::SqlValue> row;
     for (std::size_t input = 0; input < query_.inputs.size(); ++input) {
       const BlockValues block = reader.values(input);
       const ValueKind kind = query_.inputs[input].kind;
@@ -161,7 +162,7 @@ class TopScan {
   std::vector<std::unique_ptr<Worker>> workers_;
   PlannedChunks chunks_;
   std::vector<Candidate> chosen_;  // by id
-  std::vector<std::vector<SqlValue>> rows_;
+  std::vector<std::vector<listing::SqlValue>> rows_;
   std::atomic<bool> damaged_{false};
 };
 

@@ -9,13 +9,14 @@ namespace {
 constexpr const char* kKeyAlias = "id";
 
 // Those of the listing, and the key under its other name.
-std::vector<RowColumn> columns_of(const ListingKind& kind, const std::vector<ListingColumn>& columns) {
+std::vector<RowColumn> columns_of(const listing::ListingKind& kind,
+                                  const std::vector<listing::ListingColumn>& columns) {
   std::vector<RowColumn> all;
-  for (const ListingColumn& column : columns) {
+  for (const listing::ListingColumn& column : columns) {
     const bool is_key = column.name == kind.facts.key;
     all.push_back({column.name, is_key ? "INTEGER" : column.unit.empty() ? "" : "NUMERIC", is_key});
   }
-  const auto is_alias = [](const ListingColumn& column) { return column.name == kKeyAlias; };
+  const auto is_alias = [](const listing::ListingColumn& column) { return column.name == kKeyAlias; };
   if (!kind.facts.key.empty() && std::none_of(columns.begin(), columns.end(), is_alias))
     all.push_back({kKeyAlias, "INTEGER", true, true});
   return all;
@@ -23,7 +24,7 @@ std::vector<RowColumn> columns_of(const ListingKind& kind, const std::vector<Lis
 
 class ListingRows final : public Rows {
  public:
-  ListingRows(const ListingKind& kind, Listing listing)
+  ListingRows(const listing::ListingKind& kind, listing::Listing listing)
       : columns_(columns_of(kind, listing.columns)),
         width_(listing.columns.size()),
         values_(width_, std::move(listing.rows.cells)) {
@@ -42,8 +43,8 @@ class ListingRows final : public Rows {
   ValueRows values_;
 };
 
-Result<std::shared_ptr<const Rows>> make_listing(const ListingKind& kind, Context& context) {
-  ListingRequest request{.filter = context.mask ? context.mask->filter() : EventFilter{}, .all_rows = true};
+Result<std::shared_ptr<const Rows>> make_listing(const listing::ListingKind& kind, Context& context) {
+  listing::ListingRequest request{.filter = context.mask ? context.mask->filter() : EventFilter{}, .all_rows = true};
   if (!kind.facts.by.empty()) request.by.emplace_back(kind.facts.by);
   QueryContext query = context.query();
   query.mask = context.mask;
@@ -55,10 +56,10 @@ Result<std::shared_ptr<const Rows>> make_listing(const ListingKind& kind, Contex
 
 std::vector<RowTableSpec> listing_tables() {
   std::vector<RowTableSpec> tables;
-  for (const ListingKind& kind : listing_kinds()) {
-    const auto number = static_cast<std::size_t>(&kind - listing_kinds().data());
-    tables.push_back({.name = table_name(kind),
-                      .columns = columns_of(kind, listing_columns()[number]),
+  for (const listing::ListingKind& kind : listing::listing_kinds()) {
+    const auto number = static_cast<std::size_t>(&kind - listing::listing_kinds().data());
+    tables.push_back({.name = listing::table_name(kind),
+                      .columns = columns_of(kind, listing::listing_columns()[number]),
                       .row_estimate = kind.facts.rows,
                       .make = [&kind](Context& context) { return make_listing(kind, context); },
                       .changes = kind.facts.has_markers,

@@ -4,9 +4,10 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
+
+#include "core/base/text.h"
 
 namespace accelscope::sql {
 namespace {
@@ -89,8 +90,7 @@ void narrow(UnsignedBounds& bounds, int op, sqlite3_value* value) {
     const std::string_view text(reinterpret_cast<const char*>(sqlite3_value_text(value)),
                                 static_cast<std::size_t>(sqlite3_value_bytes(value)));
     std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc() && end == text.data() + text.size()) {
+    if (read_number(text, number)) {
       bounds.at_least(number);
       bounds.at_most(number);
     }

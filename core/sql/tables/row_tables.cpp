@@ -13,15 +13,15 @@ namespace {
 
 using MadeRows = Result<std::shared_ptr<const Rows>>;
 
-SqlValue number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
-SqlValue optional_number(std::uint32_t value) { return value == kNone ? SqlValue() : number(value); }
+listing::SqlValue number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+listing::SqlValue optional_number(std::uint32_t value) { return value == kNone ? listing::SqlValue() : number(value); }
 
 MadeRows make_tracks(Context& context) {
   auto rows = std::make_shared<ValueRows>(9);
   for (const TrackSnapshot& track : context.snapshot->tracks) {
     const Track& t = *track.track;
     rows->add({number(t.number), optional_number(t.parent), t.name, t.kind, t.device, t.host, t.unit,
-               number(track.lanes.size()), track.schema ? SqlValue(track.schema->name) : SqlValue()});
+               number(track.lanes.size()), track.schema ? listing::SqlValue(track.schema->name) : listing::SqlValue()});
   }
   return std::shared_ptr<const Rows>(rows);
 }
@@ -29,8 +29,8 @@ MadeRows make_tracks(Context& context) {
 MadeRows make_markers(Context& context) {
   auto rows = std::make_shared<ValueRows>(6);
   for (const Marker& marker : context.store.markers()) {
-    rows->add({marker.id, marker.set_name, marker.ts_ns, marker.end_ns ? SqlValue(*marker.end_ns) : SqlValue(),
-               marker.name, marker.note});
+    rows->add({marker.id, marker.set_name, marker.ts_ns,
+               marker.end_ns ? listing::SqlValue(*marker.end_ns) : listing::SqlValue(), marker.name, marker.note});
   }
   return std::shared_ptr<const Rows>(rows);
 }
@@ -78,24 +78,25 @@ class PassTest {
 };
 
 MadeRows make_metrics(Context& context) {
-  const auto metrics = TRY(session_metrics(filtered_query(context), filtered_range(context)));
+  const auto metrics = TRY(analysis::session_metrics(filtered_query(context), filtered_range(context)));
   auto rows = std::make_shared<ValueRows>(10);
-  for (const SessionMetric& metric : metrics) {
-    SqlValue vendor;
+  for (const analysis::SessionMetric& metric : metrics) {
+    listing::SqlValue vendor;
     if (!metric.vendor_text.empty()) vendor = metric.vendor_text;
     if (metric.vendor) vendor = *metric.vendor;
-    const auto difference = relative_difference(metric);
-    rows->add({metric.name, metric.group, metric.value ? SqlValue(*metric.value) : SqlValue(), metric.unit, vendor,
-               metric.device, difference ? SqlValue(*difference) : SqlValue(), std::string(name_of(check(metric))),
-               metric.value ? SqlValue(metric.margin) : SqlValue(), metric.how});
+    const auto difference = analysis::relative_difference(metric);
+    rows->add({metric.name, metric.group, metric.value ? listing::SqlValue(*metric.value) : listing::SqlValue(),
+               metric.unit, vendor, metric.device, difference ? listing::SqlValue(*difference) : listing::SqlValue(),
+               std::string(analysis::name_of(analysis::check(metric))),
+               metric.value ? listing::SqlValue(metric.margin) : listing::SqlValue(), metric.how});
   }
   return std::shared_ptr<const Rows>(rows);
 }
 
 MadeRows make_source_lines(Context& context) {
-  const auto lines = TRY(source_lines(filtered_query(context), filtered_range(context)));
+  const auto lines = TRY(analysis::source_lines(filtered_query(context), filtered_range(context)));
   auto rows = std::make_shared<ValueRows>(6);
-  for (const SourceLine& line : lines->lines) {
+  for (const analysis::SourceLine& line : lines->lines) {
     rows->add({line.path, number(line.line), number(line.event_count), line.busy_ns, line.wait_ns, number(line.bytes)});
   }
   return std::shared_ptr<const Rows>(rows);
@@ -131,11 +132,11 @@ PassingRows passing_rows(std::size_t count, Accept accept) {
 
 class FlowRows final : public Rows {
  public:
-  FlowRows(const Context& context, std::shared_ptr<const Dependencies> dependencies)
+  FlowRows(const Context& context, std::shared_ptr<const analysis::Dependencies> dependencies)
       : snapshot_(context.snapshot), dependencies_(std::move(dependencies)) {
     const PassTest test(context);
     rows_ = passing_rows(dependencies_->all().size(), [&](std::uint32_t i) {
-      const Dependency& each = dependencies_->all()[i];
+      const analysis::Dependency& each = dependencies_->all()[i];
       return test.passes(each.source) && test.passes(each.target);
     });
   }
@@ -145,31 +146,31 @@ class FlowRows final : public Rows {
     result_pooled_text(context, snapshot_->strings->text(dependencies_->all()[rows_[row]].kind));
   }
   [[nodiscard]] std::int64_t key(std::size_t row, std::size_t column) const override {
-    const Dependency& dependency = dependencies_->all()[rows_[row]];
+    const analysis::Dependency& dependency = dependencies_->all()[rows_[row]];
     return static_cast<std::int64_t>(column == 0 ? dependency.source : dependency.target);
   }
 
  private:
   std::shared_ptr<const Snapshot> snapshot_;
-  std::shared_ptr<const Dependencies> dependencies_;
+  std::shared_ptr<const analysis::Dependencies> dependencies_;
   PassingRows rows_;
 };
 
 MadeRows make_flows(Context& context) {
-  auto dependencies = TRY(Dependencies::build(context.query()));
+  auto dependencies = TRY(analysis::Dependencies::build(context.query()));
   return std::shared_ptr<const Rows>(std::make_shared<FlowRows>(context, std::move(dependencies)));
 }
 
 class MemoryRows final : public Rows {
  public:
-  MemoryRows(const Context& context, std::shared_ptr<const MemoryUsage> usage) : usage_(std::move(usage)) {
+  MemoryRows(const Context& context, std::shared_ptr<const analysis::MemoryUsage> usage) : usage_(std::move(usage)) {
     const PassTest test(context);
     rows_ = passing_rows(usage_->allocations.size(),
                          [&](std::uint32_t i) { return test.passes(usage_->allocations[i].event); });
   }
   [[nodiscard]] std::size_t size() const override { return rows_.size(); }
   void result(sqlite3_context* context, std::size_t row, std::size_t column) const override {
-    const Allocation& allocation = usage_->allocations[rows_[row]];
+    const analysis::Allocation& allocation = usage_->allocations[rows_[row]];
     switch (column) {
       case 0:
         return sqlite3_result_int64(context, static_cast<std::int64_t>(allocation.event));
@@ -192,12 +193,12 @@ class MemoryRows final : public Rows {
   }
 
  private:
-  std::shared_ptr<const MemoryUsage> usage_;
+  std::shared_ptr<const analysis::MemoryUsage> usage_;
   PassingRows rows_;
 };
 
 MadeRows make_memory(Context& context) {
-  auto usage = TRY(memory_usage(context.query()));
+  auto usage = TRY(analysis::memory_usage(context.query()));
   return std::shared_ptr<const Rows>(std::make_shared<MemoryRows>(context, std::move(usage)));
 }
 

@@ -117,7 +117,7 @@ int RowCursor::filter(int key_column, const char*, std::span<sqlite3_value*> val
 }  // namespace
 
 void ValueRows::result(sqlite3_context* context, std::size_t row, std::size_t column) const {
-  const SqlValue& value = cells_[row * columns_ + column];
+  const listing::SqlValue& value = cells_[row * columns_ + column];
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return sqlite3_result_int64(context, *integer);
   if (const auto* real = std::get_if<double>(&value)) return sqlite3_result_double(context, *real);
   if (const auto* text = std::get_if<std::string>(&value)) return result_text(context, *text);

@@ -38,10 +38,10 @@ class Rows {
 // Rows that lie ready as values.
 class ValueRows final : public Rows {
  public:
-  explicit ValueRows(std::size_t columns, std::vector<SqlValue> cells = {})
+  explicit ValueRows(std::size_t columns, std::vector<listing::SqlValue> cells = {})
       : columns_(columns), cells_(std::move(cells)) {}
-  void add(std::vector<SqlValue> row) {
-    for (SqlValue& value : row) cells_.push_back(std::move(value));
+  void add(std::vector<listing::SqlValue> row) {
+    for (listing::SqlValue& value : row) cells_.push_back(std::move(value));
   }
   [[nodiscard]] std::size_t size() const override { return cells_.size() / columns_; }
   void result(sqlite3_context* context, std::size_t row, std::size_t column) const override;
@@ -49,7 +49,7 @@ class ValueRows final : public Rows {
 
  private:
   std::size_t columns_;
-  std::vector<SqlValue> cells_;
+  std::vector<listing::SqlValue> cells_;
 };
 
 struct RowTableSpec {

@@ -9,22 +9,22 @@ using namespace accelscope::app;
 using accelscope::render::Key;
 
 TEST_CASE("keys: chords read as they are written") {
-  CHECK(parse_chord("Ctrl+Shift+S")->key == Key::s);
-  CHECK(parse_chord("Ctrl+Shift+S")->modifiers == accelscope::render::Modifiers{true, true, false});
-  CHECK(parse_chord("F12")->key == Key::f12);
-  CHECK(parse_chord("Ctrl++")->key == Key::equals);
-  CHECK(parse_chord("?")->modifiers.shift);
-  CHECK(parse_chord("Alt+Left")->key == Key::left);
-  CHECK_FALSE(parse_chord("").has_value());
-  CHECK_FALSE(parse_chord("Ctrl+Nothing").has_value());
-  CHECK_FALSE(parse_chord("F13").has_value());
+  CHECK(palette::parse_chord("Ctrl+Shift+S")->key == Key::s);
+  CHECK(palette::parse_chord("Ctrl+Shift+S")->modifiers == accelscope::render::Modifiers{true, true, false});
+  CHECK(palette::parse_chord("F12")->key == Key::f12);
+  CHECK(palette::parse_chord("Ctrl++")->key == Key::equals);
+  CHECK(palette::parse_chord("?")->modifiers.shift);
+  CHECK(palette::parse_chord("Alt+Left")->key == Key::left);
+  CHECK_FALSE(palette::parse_chord("").has_value());
+  CHECK_FALSE(palette::parse_chord("Ctrl+Nothing").has_value());
+  CHECK_FALSE(palette::parse_chord("F13").has_value());
 }
 
 TEST_CASE("keys: single letters do not fire while a name is typed, Ctrl and function keys do") {
-  CHECK_FALSE(works_while_typing(*parse_chord("M")));
-  CHECK_FALSE(works_while_typing(*parse_chord("Shift+0")));
-  CHECK(works_while_typing(*parse_chord("Ctrl+S")));
-  CHECK(works_while_typing(*parse_chord("F3")));
+  CHECK_FALSE(palette::works_while_typing(*palette::parse_chord("M")));
+  CHECK_FALSE(palette::works_while_typing(*palette::parse_chord("Shift+0")));
+  CHECK(palette::works_while_typing(*palette::parse_chord("Ctrl+S")));
+  CHECK(palette::works_while_typing(*palette::parse_chord("F3")));
 }
 
 TEST_CASE("text match: begins before contains, all words must occur") {

@@ -49,14 +49,14 @@ struct ComparedFiles {
 TEST_CASE("compare: a slower kernel ends with 1 where it was to be no more than 3 % slower, and with 0 at 20 %") {
   const ComparedFiles files(3);
   const ProgramOutcome failed = run(files.arguments({"--group-by", "folder", "--fail-above", "3%"}));
-  CHECK(failed.code == app::kExitFailed);
+  CHECK(failed.code == app::terminal::kExitFailed);
   CHECK(holds(failed.out, "new (3 captures) against base (3 captures)"));
   CHECK(holds(failed.out, "% slower"));
   CHECK(holds(failed.out, "FAILED"));
-  CHECK(run(files.arguments({"--group-by", "folder", "--fail-above", "20%"})).code == app::kExitDone);
+  CHECK(run(files.arguments({"--group-by", "folder", "--fail-above", "20%"})).code == app::terminal::kExitDone);
   // Of figures that did not change no alarm is raised.
   CHECK(run(files.arguments({"--group-by", "folder", "--fail-above", "1%", "--metric", "hbm_read_bytes"})).code ==
-        app::kExitDone);
+        app::terminal::kExitDone);
   // The same captures against themselves.
   std::vector<std::string> same{"compare"};
   same.insert(same.end(), files.base.begin(), files.base.end());
@@ -65,28 +65,28 @@ TEST_CASE("compare: a slower kernel ends with 1 where it was to be no more than 
   for (int i = 0; i < 3; ++i) same.push_back(copy + "/" + std::to_string(i) + ".accel");
   same.insert(same.end(), {"--group-by", "folder", "--fail-above", "0%"});
   const ProgramOutcome quiet = run(same);
-  CHECK(quiet.code == app::kExitDone);
+  CHECK(quiet.code == app::terminal::kExitDone);
   CHECK(holds(quiet.out, "no difference beyond noise"));
 }
 
 TEST_CASE("compare: one capture a side is said to be no sample, and no limit is judged by it unless noise is stated") {
   const ComparedFiles files(1);
   const ProgramOutcome outcome = run(files.arguments({"--by", "metric,opcode,layer,line"}));
-  CHECK(outcome.code == app::kExitDone);
+  CHECK(outcome.code == app::terminal::kExitDone);
   CHECK(holds(outcome.out, "whether noise explains it is not known"));
   CHECK(holds(outcome.out, "By opcode"));
   CHECK(holds(outcome.out, "MATMUL"));
   CHECK(holds(outcome.out, "transformer_layer.py:"));
-  CHECK(run(files.arguments({"--fail-above", "3%"})).code == app::kExitUsage);
-  CHECK(run(files.arguments({"--fail-above", "3%", "--noise", "0.5%"})).code == app::kExitFailed);
-  CHECK(run(files.arguments({"--fail-above", "3%", "--metric", "no_such"})).code == app::kExitUsage);
-  CHECK(run(files.arguments({"--fail-above", "much"})).code == app::kExitUsage);
-  CHECK(run(files.arguments({"--metric", "work_time"})).code == app::kExitUsage);
-  CHECK(run(files.arguments({"--group-by", "config"})).code == app::kExitUsage);
-  CHECK(run({"compare", files.base[0]}).code == app::kExitUsage);
-  CHECK(run({"compare", files.base[0], files.folder.file("absent.accel")}).code == app::kExitFailed);
+  CHECK(run(files.arguments({"--fail-above", "3%"})).code == app::terminal::kExitUsage);
+  CHECK(run(files.arguments({"--fail-above", "3%", "--noise", "0.5%"})).code == app::terminal::kExitFailed);
+  CHECK(run(files.arguments({"--fail-above", "3%", "--metric", "no_such"})).code == app::terminal::kExitUsage);
+  CHECK(run(files.arguments({"--fail-above", "much"})).code == app::terminal::kExitUsage);
+  CHECK(run(files.arguments({"--metric", "work_time"})).code == app::terminal::kExitUsage);
+  CHECK(run(files.arguments({"--group-by", "config"})).code == app::terminal::kExitUsage);
+  CHECK(run({"compare", files.base[0]}).code == app::terminal::kExitUsage);
+  CHECK(run({"compare", files.base[0], files.folder.file("absent.accel")}).code == app::terminal::kExitFailed);
   const ProgramOutcome json = run(files.arguments({"--format", "json", "--by", "metric,line,no_such_column"}));
-  CHECK(json.code == app::kExitDone);
+  CHECK(json.code == app::terminal::kExitDone);
   CHECK(holds(json.out, "\"name\": \"work_time\""));
   CHECK(holds(json.out, "\"missing\": \"no table has a column no_such_column\""));
   CHECK(holds(run(files.arguments({"--format", "markdown"})).out, "| figure |"));
@@ -101,7 +101,7 @@ TEST_CASE("compare: where the data of two runs part is found, and equal data are
 TEST_CASE("advise: findings come ranked with their events, their line and what was not judged") {
   const ComparedFiles files(1);
   const ProgramOutcome text = run({"advise", files.base[0]});
-  CHECK(text.code == app::kExitDone);
+  CHECK(text.code == app::terminal::kExitDone);
   CHECK(holds(text.out, "1. "));
   CHECK(holds(text.out, "What to try"));
   CHECK(holds(text.out, "Source line"));
@@ -112,9 +112,9 @@ TEST_CASE("advise: findings come ranked with their events, their line and what w
   CHECK(holds(json.out, "\"events\": [{\"id\": "));
   // Before the kernel begins there is nothing to find, and that is said.
   const ProgramOutcome nothing = run({"advise", files.base[0], "--range", "0:1us"});
-  CHECK(nothing.code == app::kExitDone);
+  CHECK(nothing.code == app::terminal::kExitDone);
   CHECK(holds(nothing.out, "Nothing found."));
-  CHECK(run({"advise"}).code == app::kExitUsage);
+  CHECK(run({"advise"}).code == app::terminal::kExitUsage);
 }
 
 TEST_CASE("compare: the fused attention has fewer DMAs and fewer reloads than the baseline, as its authors tell") {
@@ -125,7 +125,7 @@ TEST_CASE("compare: the fused attention has fewer DMAs and fewer reloads than th
     return;
   }
   const ProgramOutcome reported = run({"compare", folder + "baseline_bf16_s512.json", folder + "fused_bf16_s512.json"});
-  CHECK(reported.code == app::kExitDone);
+  CHECK(reported.code == app::terminal::kExitDone);
   CHECK(holds(reported.out, "DMAs (nc4): 2,661 to 968"));
   CHECK(holds(reported.out, "HBM reads per byte of input: 5.267 to 1"));
   // The kernels differ, so that no checksum of one tells of the other's results; fetching them is left out of it.
@@ -138,12 +138,12 @@ TEST_CASE("compare --explain: the terms of a slower kernel add up to its differe
   const ComparedFiles files(1);
   const std::string a = files.base.front(), b = files.slower.front();
   const ProgramOutcome reported = run({"compare", "--explain", a, b});
-  CHECK(reported.code == app::kExitDone);
+  CHECK(reported.code == app::terminal::kExitDone);
   CHECK(holds(reported.out, "slower by"));
   CHECK(holds(reported.out, "transformer_layer.py:"));
   CHECK(holds(reported.out, "Nothing left over."));
   const ProgramOutcome json = run({"compare", "--explain", a, b, "--format", "json", "--rows", "3"});
-  CHECK(json.code == app::kExitDone);
+  CHECK(json.code == app::terminal::kExitDone);
   const auto number_after = [&](const std::string& key, std::size_t from) {
     const std::size_t at = json.out.find("\"" + key + "\": ", from);
     REQUIRE(at != std::string::npos);
@@ -162,14 +162,14 @@ TEST_CASE("compare --explain: the terms of a slower kernel add up to its differe
     CHECK(sum == whole);
     CHECK(number_after("sum_ns", part) == whole);
   }
-  CHECK(run({"compare", "--explain", a, b, "--by", "moon"}).code == app::kExitUsage);
+  CHECK(run({"compare", "--explain", a, b, "--by", "moon"}).code == app::terminal::kExitUsage);
 }
 
 TEST_CASE("compare --explain: of several captures a side the terms add up to the difference of their means") {
   const ComparedFiles files(2);
   const ProgramOutcome text =
       run(files.arguments({"--group-by", "folder", "--explain", "--by", "resource", "--rows", "0"}));
-  CHECK(text.code == app::kExitDone);
+  CHECK(text.code == app::terminal::kExitDone);
   // Every digit is written, so that a reader can add them up.
   std::istringstream lines(text.out);
   double sum = 0, whole = 0;
@@ -202,12 +202,12 @@ TEST_CASE("compare: tags are taken whole, kernels stand against kernels by confi
       const std::string to = (*side)[i] + ".tagged.accel", config = i == 0 ? "config=b=1, s=128" : "config=b=2; \"x\"";
       REQUIRE(run({"import", (*side)[i], "-o", to, "--tag", side == &files.base ? "kernel=plain" : "kernel=fused",
                    "--tag", config})
-                  .code == app::kExitDone);
+                  .code == app::terminal::kExitDone);
       tagged.push_back(to);
     }
   }
   const ProgramOutcome reported = run(tagged);
-  CHECK(reported.code == app::kExitDone);
+  CHECK(reported.code == app::terminal::kExitDone);
   CHECK(holds(reported.out, "fused (2 captures) against plain (2 captures)"));
   CHECK(holds(reported.out, "Kernel against kernel, by config"));
   CHECK(holds(reported.out, "b=1, s=128"));
@@ -224,14 +224,14 @@ TEST_CASE("compare: tags are taken whole, kernels stand against kernels by confi
   CHECK(holds(with({"--swap"}).out, "plain (2 captures) against fused (2 captures)"));
   CHECK(holds(with({"--columns", "mfu,hbm_read_bytes"}).out, "HBM read"));
   const ProgramOutcome unknown = with({"--columns", "hbm_reed_bytes"});
-  CHECK(unknown.code == app::kExitUsage);
+  CHECK(unknown.code == app::terminal::kExitUsage);
   CHECK(holds(unknown.err, "did you mean hbm_read_bytes"));
   const ProgramOutcome json = with({"--json"});
   CHECK(holds(json.out, "\"config\": \"b=1, s=128\""));
   for (const char* format : {"text", "markdown"}) {
     CAPTURE(format);
     const ProgramOutcome report = with({"--report", "--format", format});
-    CHECK(report.code == app::kExitDone);
+    CHECK(report.code == app::terminal::kExitDone);
     for (const char* part :
          {"Kernel against kernel", "By opcode", "By line", "Nothing left over.", "Method", "Noise of "})
       CHECK_MESSAGE(holds(report.out, part), part);
@@ -256,7 +256,7 @@ TEST_CASE("compare: whether the results differ is the first thing said, with the
   CHECK(holds(differ.out.substr(0, differ.out.find('\n')), "; first "));
   CHECK(run({"compare", paths[0], paths[2], "--explain"}).out.starts_with("The results differ: "));
   CHECK(run({"compare", paths[0], paths[2], "--format", "markdown"}).out.starts_with("The results differ: "));
-  CHECK(run({"compare", paths[0], paths[2], "--json"}).out.starts_with("{\"results_differ\": [\n  {"));
+  CHECK(run({"compare", paths[0], paths[2], "--json"}).out.starts_with("{\n\"results_differ\": [\n {"));
   CHECK(holds(run({"compare", paths[0], paths[2], "--format", "html"}).out, "Do the results differ?"));
 }
 
@@ -265,7 +265,7 @@ TEST_CASE("compare --format html: one page with the verdict, what explains it, t
   const std::string page = files.folder.file("compared.html");
   const ProgramOutcome made =
       run(files.arguments({"--group-by", "folder", "--format", "html", "-o", page, "--fail-above", "3%"}));
-  CHECK(made.code == app::kExitFailed);
+  CHECK(made.code == app::terminal::kExitFailed);
   const std::string html = read_file(page);
   for (const char* text : {"new (3 captures) against base (3 captures)", "slower",
                            "What the difference is made of, by line", "Nothing left over.", "transformer_layer.py:",
@@ -274,5 +274,5 @@ TEST_CASE("compare --format html: one page with the verdict, what explains it, t
     CHECK(holds(html, text));
   }
   CHECK_FALSE(holds(html, "src=\"http"));
-  CHECK(run(files.arguments({"--format", "html", "--divergence"})).code == app::kExitUsage);
+  CHECK(run(files.arguments({"--format", "html", "--divergence"})).code == app::terminal::kExitUsage);
 }

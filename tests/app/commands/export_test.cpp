@@ -56,16 +56,16 @@ constexpr const char* kTrace = R"json({"schemaVersion":1,"baseTimeNanoseconds":1
 TEST_CASE("a Chrome trace that was exported is imported as the same events, arguments, counters and flows") {
   const test::TemporaryFolder folder;
   write_file(folder.file("a.json"), kTrace);
-  REQUIRE(run({"import", folder.file("a.json"), "-o", folder.file("a.accel")}).code == kExitDone);
+  REQUIRE(run({"import", folder.file("a.json"), "-o", folder.file("a.accel")}).code == terminal::kExitDone);
   const ProgramOutcome made =
       run({"view", folder.file("a.accel"), "--output-format", "chrome", "-o", folder.file("b.json")});
-  REQUIRE(made.code == kExitDone);
+  REQUIRE(made.code == terminal::kExitDone);
   CHECK_FALSE(holds(made.err, "left out"));
-  REQUIRE(run({"import", folder.file("b.json"), "-o", folder.file("b.accel")}).code == kExitDone);
+  REQUIRE(run({"import", folder.file("b.json"), "-o", folder.file("b.accel")}).code == terminal::kExitDone);
   // And once more: nothing drifts.
   REQUIRE(run({"view", folder.file("b.accel"), "--output-format", "chrome", "-o", folder.file("c.json")}).code ==
-          kExitDone);
-  REQUIRE(run({"import", folder.file("c.json"), "-o", folder.file("c.accel")}).code == kExitDone);
+          terminal::kExitDone);
+  REQUIRE(run({"import", folder.file("c.json"), "-o", folder.file("c.accel")}).code == terminal::kExitDone);
   const auto rows = [&](const std::string& name, const std::string& sql) { return csv(folder.file(name), sql); };
   for (const char* name : {"b.accel", "c.accel"}) {
     CAPTURE(name);
@@ -94,11 +94,11 @@ TEST_CASE("a session that is no Neuron profile is not written as one: the JSON t
   write_file(trace, R"({"traceEvents":[{"ph":"X","name":"a","cat":"kernel","pid":1,"tid":1,"ts":1,"dur":2}]})");
   const std::string made = folder.file("tables.json");
   const ProgramOutcome refused = run({"view", trace, "--output-format", "json", "-o", made});
-  CHECK(refused.code == kExitFailed);
+  CHECK(refused.code == terminal::kExitFailed);
   CHECK(holds(refused.err, "chrome"));
   CHECK_FALSE(fs::exists(made));
-  CHECK(run({"view", trace, "--output-format", "chrome", "-o", made}).code == kExitDone);
-  CHECK(run({"view", made}).code == kExitDone);
+  CHECK(run({"view", trace, "--output-format", "chrome", "-o", made}).code == terminal::kExitDone);
+  CHECK(run({"view", made}).code == terminal::kExitDone);
 }
 
 TEST_CASE(
@@ -106,36 +106,39 @@ TEST_CASE(
   const test::TemporaryFolder folder;
   const std::string session = test::save_small_session(folder.path());
   const auto snapshot = Store::open(session).value()->snapshot();
-  for (const ExportFormat& format : export_formats()) {
+  for (const exporting::ExportFormat& format : exporting::export_formats()) {
     CAPTURE(format.name);
-    const std::string path = folder.file("out-" + std::string(format.name) +
-                                         (format.shape == ExportShape::folder ? "" : std::string(format.suffix)));
+    const std::string path =
+        folder.file("out-" + std::string(format.name) +
+                    (format.shape == exporting::ExportShape::folder ? "" : std::string(format.suffix)));
     const ProgramOutcome made = run({"view", session, "--output-format", std::string(format.name), "-o", path});
     if (format.applies != nullptr && !format.applies(*snapshot)) {
-      CHECK(made.code == kExitFailed);
+      CHECK(made.code == terminal::kExitFailed);
       CHECK(holds(made.err, "the session has"));
       CHECK_FALSE(fs::exists(path));
       continue;
     }
-    REQUIRE(made.code == kExitDone);
+    REQUIRE(made.code == terminal::kExitDone);
     CHECK(made.out.empty());
     CHECK(holds(made.err, path + ": "));
     REQUIRE(fs::exists(path));
     const ProgramOutcome again = run({"view", session, "--output-format", std::string(format.name), "-o", path});
-    CHECK(again.code == kExitFailed);
+    CHECK(again.code == terminal::kExitFailed);
     CHECK(holds(again.err, "--force"));
-    CHECK(run({"view", session, "--output-format", std::string(format.name), "-o", path, "--force"}).code == kExitDone);
+    CHECK(run({"view", session, "--output-format", std::string(format.name), "-o", path, "--force"}).code ==
+          terminal::kExitDone);
     const ProgramOutcome piped = run({"view", session, "--output-format", std::string(format.name), "-o", "-"});
-    if (format.shape == ExportShape::folder) {
-      CHECK(piped.code == kExitFailed);
+    if (format.shape == exporting::ExportShape::folder) {
+      CHECK(piped.code == terminal::kExitFailed);
       CHECK(holds(piped.err, "name a folder"));
       continue;
     }
-    REQUIRE(piped.code == kExitDone);
+    REQUIRE(piped.code == terminal::kExitDone);
     CHECK_FALSE(piped.out.empty());
     CHECK((piped.out == read_file(path)));
     if (format.binary) {
-      CHECK(run({"view", session, "--output-format", std::string(format.name), "-o", "-"}, true).code == kExitFailed);
+      CHECK(run({"view", session, "--output-format", std::string(format.name), "-o", "-"}, true).code ==
+            terminal::kExitFailed);
     }
   }
   // Nothing half-written stays behind.
@@ -146,13 +149,13 @@ TEST_CASE("CSV and Parquet in a folder are a file for each table, and what else 
   const test::TemporaryFolder folder;
   const std::string session = test::save_small_session(folder.path());
   const std::string out = folder.file("tables");
-  REQUIRE(run({"view", session, "--output-format", "csv", "-o", out}).code == kExitDone);
+  REQUIRE(run({"view", session, "--output-format", "csv", "-o", out}).code == terminal::kExitDone);
   const std::vector<std::string> names = names_in(out);
   CHECK(std::find(names.begin(), names.end(), "flow.csv") != names.end());
   CHECK(names.size() >= 3);
   write_file(out + "/notes.txt", "mine");
-  CHECK(run({"view", session, "--output-format", "csv", "-o", out}).code == kExitFailed);
-  CHECK(run({"view", session, "--output-format", "parquet", "-o", out, "--force"}).code == kExitDone);
+  CHECK(run({"view", session, "--output-format", "csv", "-o", out}).code == terminal::kExitFailed);
+  CHECK(run({"view", session, "--output-format", "parquet", "-o", out, "--force"}).code == terminal::kExitDone);
   CHECK(read_file(out + "/notes.txt") == "mine");
   // What has no table of its own in CSV has one here: sessions are joined by it.
   std::vector<std::string> expected = names;
@@ -163,7 +166,7 @@ TEST_CASE("CSV and Parquet in a folder are a file for each table, and what else 
   std::sort(found.begin(), found.end());
   CHECK(found == expected);
   const ProgramOutcome file = run({"view", session, "--output-format", "parquet", "-o", out + "/notes.txt", "--force"});
-  CHECK(file.code == kExitFailed);
+  CHECK(file.code == terminal::kExitFailed);
   CHECK(holds(file.err, "name a folder"));
 }
 
@@ -182,13 +185,13 @@ TEST_CASE("exports hold what --filter, --tracks and --range leave, and say what 
   CHECK(filtered < all);
   CHECK(rows({"--range", "0%:10%"}) < all);
   const ProgramOutcome stacks = run({"view", session, "--output-format", "collapsed", "-o", "-"});
-  REQUIRE(stacks.code == kExitDone);
+  REQUIRE(stacks.code == terminal::kExitDone);
   CHECK(holds(stacks.err, "left out"));
   CHECK_FALSE(stacks.out.empty());
   const ProgramOutcome as_json =
       run({"view", session, "--output-format", "speedscope", "-o", folder.file("s.json"), "--json"});
   CHECK(holds(as_json.out, "\"left_out\": [\""));
   const ProgramOutcome unknown = run({"view", session, "--output-format", "pprof"});
-  CHECK(unknown.code == kExitUsage);
+  CHECK(unknown.code == terminal::kExitUsage);
   CHECK(holds(unknown.err, "perfetto"));
 }

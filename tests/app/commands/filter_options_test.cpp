@@ -23,7 +23,7 @@ struct Fixture {
     std::vector<std::string> arguments{"query", path, sql, "--format", "csv"};
     arguments.insert(arguments.end(), options.begin(), options.end());
     const ProgramOutcome outcome = run(arguments);
-    if (outcome.code != kExitDone) return "failed: " + outcome.err;
+    if (outcome.code != terminal::kExitDone) return "failed: " + outcome.err;
     return outcome.out.substr(outcome.out.find("\n") + 1);
   }
 };
@@ -57,7 +57,7 @@ TEST_CASE_FIXTURE(Fixture, "filter options: how much passes is said, and what ca
     std::vector<std::string> arguments{"query", path, "SELECT 1"};
     arguments.insert(arguments.end(), options.begin(), options.end());
     const ProgramOutcome outcome = run(arguments);
-    CHECK(outcome.code == kExitFailed);
+    CHECK(outcome.code == terminal::kExitFailed);
     return outcome.err;
   };
   CHECK(holds(failure({"--filter", "/(/"}), "/(/ is not a regular expression"));
@@ -69,18 +69,18 @@ TEST_CASE_FIXTURE(Fixture, "filter options: how much passes is said, and what ca
 
 TEST_CASE_FIXTURE(Fixture, "filter options: figures and exported rows are of the events that pass") {
   const ProgramOutcome text = run({"view", path, "--filter", "MATMUL"});
-  REQUIRE(text.code == kExitDone);
+  REQUIRE(text.code == terminal::kExitDone);
   CHECK(holds(text.out, "20 of 87 events pass the filter"));
   CHECK(holds(text.out, "not filtered"));
   CHECK(holds(text.out, "20 events over"));
   const ProgramOutcome json = run({"view", path, "--filter", "MATMUL", "--output-format", "summary-json"});
-  REQUIRE(json.code == kExitDone);
+  REQUIRE(json.code == terminal::kExitDone);
   CHECK(holds(json.out, "\"instruction_event_count\": 20"));
   CHECK(holds(json.out, "\"filter\": \"20 of 87"));
   const std::string file = folder.file("part.json");
   const ProgramOutcome exported = run({"view", path, "--filter", "!MATMUL", "--range", "1000ns:1250ns",
                                        "--output-format", "json", "--output-file", file});
-  REQUIRE_MESSAGE(exported.code == kExitDone, exported.err);
+  REQUIRE_MESSAGE(exported.code == terminal::kExitDone, exported.err);
   std::ifstream in(file);
   const std::string written{std::istreambuf_iterator<char>(in), {}};
   CHECK_FALSE(holds(written, "MATMUL"));
@@ -90,5 +90,14 @@ TEST_CASE_FIXTURE(Fixture, "filter options: figures and exported rows are of the
   for (std::size_t at = written.find("ACTIVATE"); at != std::string::npos; at = written.find("ACTIVATE", at + 1))
     ++rows;
   CHECK(rows == 1);
-  CHECK(run({"view", path, "--filter", "MATMUL", "--output-format", "db"}).code == kExitUsage);
+  CHECK(run({"view", path, "--filter", "MATMUL", "--output-format", "db"}).code == terminal::kExitUsage);
+}
+
+TEST_CASE_FIXTURE(Fixture, "filter options: why a search found nothing, or everything, is said on the error stream") {
+  const auto said = [&](const std::string& search) { return run({"query", path, "SELECT 1", "--filter", search}).err; };
+  CHECK(holds(said("name=MATMU"),
+              "--filter name=MATMU: No name is exactly MATMU; 20 contain it; try --filter 'name~MATMU'"));
+  CHECK(holds(said("duration>=0"), "duration>=0 matches every event"));
+  CHECK_FALSE(holds(said("MATMUL"), "--filter MATMUL:"));
+  CHECK(rows(kNames, {"--filter", "/./"}) == "ACTIVATE,10\nMATMUL,20\n");
 }

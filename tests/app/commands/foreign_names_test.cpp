@@ -59,7 +59,7 @@ TEST_CASE("no command prints what steers a terminal, whatever a file's names hol
   const test::TemporaryFolder folder;
   const std::string trace = hostile_trace(folder.file("trace.json"));
   const std::string session = folder.file("a.accel");
-  REQUIRE(run({"import", trace, "-o", session}).code == kExitDone);
+  REQUIRE(run({"import", trace, "-o", session}).code == terminal::kExitDone);
   fs::copy_file(session, folder.file("b.accel"));
   const std::string escape = "\x1b[31mred";
   for (const std::vector<std::string>& words :
@@ -92,7 +92,7 @@ TEST_CASE("no command prints what steers a terminal, whatever a file's names hol
 TEST_CASE("data for other programs keeps every byte of a name") {
   const test::TemporaryFolder folder;
   const std::string session = folder.file("a.accel");
-  REQUIRE(run({"import", hostile_trace(folder.file("trace.json")), "-o", session}).code == kExitDone);
+  REQUIRE(run({"import", hostile_trace(folder.file("trace.json")), "-o", session}).code == terminal::kExitDone);
   const std::string turned = "red\xc2\x9b" + std::string("31m\xe2\x80\xae");
   const std::string name = "\x1b]0;title\x07\x1b[31m" + turned + "evil\x08gemm_0";
   const std::string query = "select name from slice where name like '%gemm_0' limit 1";
@@ -114,7 +114,7 @@ TEST_CASE("what is made of a file that only its owner may read is its owner's al
   ::chmod(session.c_str(), 0600);
   const auto made = [&](const std::vector<std::string>& words, const std::string& output) {
     CAPTURE(words);
-    CHECK(run(words).code == kExitDone);
+    CHECK(run(words).code == terminal::kExitDone);
     return mode_of(output);
   };
   CHECK(made({"import", session, "-o", folder.file("b.accel")}, folder.file("b.accel")) == 0600);

@@ -7,6 +7,8 @@
 #include "capture/sources/input_parts.h"
 #include "core/base/text.h"
 #include "tests/app/program_run.h"
+#include "tests/support/neuron/neff.h"
+#include "tests/support/neuron/stand_in_tool.h"
 #include "tests/support/small_session.h"
 #include "tests/support/torch/allocator_model.h"
 
@@ -27,7 +29,7 @@ void write_profile(const std::string& path, int seed) {
   fs::create_directories(fs::path(path).parent_path());
   const ProgramOutcome made = run(
       {"simulate", "-o", path, "--format", "neuron-json", "--kernels", "1", "--seed", std::to_string(seed), "--quiet"});
-  REQUIRE(made.code == kExitDone);
+  REQUIRE(made.code == terminal::kExitDone);
 }
 
 constexpr const char* kDevices = "SELECT DISTINCT device FROM track WHERE kind = 'engine' ORDER BY id";
@@ -70,12 +72,12 @@ TEST_CASE("a folder of ranks opens as one session with the rank in every device,
   CHECK(csv(run_folder, "SELECT value FROM meta WHERE key = 'source.rows.instruction'") == std::to_string(sum) + "\n");
 
   const std::string session = folder.file("run.accel");
-  REQUIRE(run({"import", run_folder, "-o", session, "--name", "all ranks"}).code == kExitDone);
+  REQUIRE(run({"import", run_folder, "-o", session, "--name", "all ranks"}).code == terminal::kExitDone);
   CHECK(csv(session, kDevices) == csv(run_folder, kDevices));
   CHECK(csv(session, "SELECT value FROM meta WHERE key = 'name'") == "all ranks\n");
-  CHECK(run({"view", run_folder}).code == kExitDone);
+  CHECK(run({"view", run_folder}).code == terminal::kExitDone);
   CHECK(holds(run({"ingest-check", run_folder}).out, "files_skipped"));
-  CHECK(run({"screenshot", run_folder, "-o", folder.file("run.png"), "--size", "640x400"}).code == kExitDone);
+  CHECK(run({"screenshot", run_folder, "-o", folder.file("run.png"), "--size", "640x400"}).code == terminal::kExitDone);
 }
 
 TEST_CASE("one unreadable rank does not spoil the others") {
@@ -98,7 +100,7 @@ TEST_CASE("a folder without profiles says what was looked for, and one with only
   const test::TemporaryFolder folder;
   fs::create_directories(folder.file("empty"));
   const ProgramOutcome empty = run({"view", folder.file("empty")});
-  CHECK(empty.code == kExitFailed);
+  CHECK(empty.code == terminal::kExitFailed);
   for (const char* part : {"it holds no files", "profile_rank_<n>", "system_profile.json",
                            "device_profile_model_<id>.json", "Neuron Profile JSON"}) {
     CAPTURE(part);
@@ -107,7 +109,7 @@ TEST_CASE("a folder without profiles says what was looked for, and one with only
   fs::create_directories(folder.file("bad/profile_rank_0"));
   write_file(folder.file("bad/profile_rank_0/ntff.json"), "{\"instruction\":[");
   const ProgramOutcome bad = run({"view", folder.file("bad")});
-  CHECK(bad.code == kExitFailed);
+  CHECK(bad.code == terminal::kExitFailed);
   CHECK(holds(bad.err, "profile_rank_0/ntff.json: the file ends at byte"));
 }
 
@@ -128,12 +130,12 @@ TEST_CASE("several named files become one session, and one that cannot be read f
   write_profile(folder.file("profile_rank_1.json"), 2);
   const std::string session = folder.file("two.accel");
   REQUIRE(run({"import", folder.file("profile_rank_0.json"), folder.file("profile_rank_1.json"), "-o", session}).code ==
-          kExitDone);
+          terminal::kExitDone);
   CHECK(csv(session, kDevices) == "rank 0 nc0\nrank 1 nc0\n");
   write_file(folder.file("bad.json"), "{\"instruction\":[");
   const ProgramOutcome bad =
       run({"import", folder.file("profile_rank_0.json"), folder.file("bad.json"), "-o", folder.file("bad.accel")});
-  CHECK(bad.code == kExitFailed);
+  CHECK(bad.code == terminal::kExitFailed);
   CHECK(bad.err.starts_with("accelscope: " + folder.file("bad.json")));
   CHECK_FALSE(fs::exists(folder.file("bad.accel")));
 }
@@ -143,9 +145,9 @@ TEST_CASE("a session file of several sources is copied with all of them, and its
   write_profile(folder.file("run/profile_rank_0.json"), 1);
   write_profile(folder.file("run/profile_rank_1.json"), 2);
   const std::string session = folder.file("run.accel");
-  REQUIRE(run({"import", folder.file("run"), "-o", session}).code == kExitDone);
+  REQUIRE(run({"import", folder.file("run"), "-o", session}).code == terminal::kExitDone);
   const std::string copy = folder.file("copy.accel");
-  REQUIRE(run({"import", session, "-o", copy, "--name", "mine"}).code == kExitDone);
+  REQUIRE(run({"import", session, "-o", copy, "--name", "mine"}).code == terminal::kExitDone);
   CHECK(csv(copy, kDevices) == csv(session, kDevices));
   CHECK(csv(copy, "SELECT count(*) FROM slice") == csv(session, "SELECT count(*) FROM slice"));
   CHECK(csv(session, "SELECT value FROM meta WHERE key = 'name'") == "run\n");
@@ -168,7 +170,7 @@ TEST_CASE("ranks that say when they began lie on one time, so that their skew ca
   CHECK(csv(folder.path(), "SELECT count(*) FROM quality WHERE kind = 'clocks_not_aligned'") == "0\n");
   // And saved: the moved clocks are the session's.
   const std::string session = folder.file("all.accel");
-  REQUIRE(run({"import", folder.path(), "-o", session}).code == kExitDone);
+  REQUIRE(run({"import", folder.path(), "-o", session}).code == terminal::kExitDone);
   CHECK(csv(session, sql) == csv(folder.path(), sql));
   fs::remove(session);
   write_profile(folder.file("profile_rank_3.json"), 3);
@@ -189,7 +191,7 @@ TEST_CASE("files of different formats lie on one time, the facts of the first st
     const test::TemporaryFolder made;
     const std::string session = made.file("both.accel");
     arguments.insert(arguments.end(), {"-o", session});
-    REQUIRE(run(arguments).code == kExitDone);
+    REQUIRE(run(arguments).code == terminal::kExitDone);
     CHECK(csv(session, "SELECT e.ts_ns FROM trace_event e") == "149500\n");
     CHECK(csv(session, "SELECT ts_ns FROM kernel") == "0\n");
     CHECK(csv(session, "SELECT value FROM meta WHERE key = 'begin_unix_ns'") == "1700000000000100500\n");
@@ -207,10 +209,11 @@ TEST_CASE("a memory snapshot and the profiler's trace of the same run are one se
              R"("traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":20.5,"dur":2,)"
              R"("args":{"stream":7}}]})");
   const std::vector<std::string> files = {folder.file("run/trace.json"), folder.file("run/memory.pickle")};
-  CHECK(capture::sources::are_of_one_run(files));
-  CHECK(capture::sources::are_of_one_run({files[1], files[0]}));
-  CHECK_FALSE(capture::sources::are_of_one_run({files[0], files[0]}));
-  CHECK_FALSE(capture::sources::are_of_one_run({files[1], files[1]}));
+  const auto recognised = capture::sources::recognise(files);
+  CHECK(capture::sources::are_of_one_run(recognised));
+  CHECK(capture::sources::are_of_one_run({recognised[1], recognised[0]}));
+  CHECK_FALSE(capture::sources::are_of_one_run({recognised[0], recognised[0]}));
+  CHECK_FALSE(capture::sources::are_of_one_run({recognised[1], recognised[1]}));
   for (const bool as_folder : {true, false}) {
     const std::string session = folder.file(as_folder ? "folder.accel" : "files.accel");
     std::vector<std::string> arguments = {"import"};
@@ -220,7 +223,7 @@ TEST_CASE("a memory snapshot and the profiler's trace of the same run are one se
       arguments.insert(arguments.end(), files.begin(), files.end());
     }
     arguments.insert(arguments.end(), {"-o", session});
-    REQUIRE(run(arguments).code == kExitDone);
+    REQUIRE(run(arguments).code == terminal::kExitDone);
     // The snapshot begins a microsecond before its first entry, at 1,700,000,000 s; the kernel comes 21.5 us later.
     // Both are of the only rank that is known.
     CHECK(csv(session, "SELECT ts_ns FROM kernel") == "21500\n");
@@ -228,12 +231,12 @@ TEST_CASE("a memory snapshot and the profiler's trace of the same run are one se
     CHECK(csv(session, "SELECT value FROM meta WHERE key = 'begin_unix_ns'") == "1699999999999999000\n");
     CHECK(csv(session, "SELECT DISTINCT device FROM track WHERE kind IN ('memory', 'stream')") == "rank 3 GPU 0\n");
     const ProgramOutcome segments = run({"view", session, "--table", "segments", "--output-format", "csv"});
-    CHECK(segments.code == kExitDone);
+    CHECK(segments.code == terminal::kExitDone);
     CHECK(std::count(segments.out.begin(), segments.out.end(), '\n') > 2);
     const ProgramOutcome alive = run({"view", session, "--table", "alive", "--by", "stack", "--output-format", "csv"});
-    CHECK(alive.code == kExitDone);
+    CHECK(alive.code == terminal::kExitDone);
     CHECK(alive.out.find("model.py") != std::string::npos);
-    CHECK(run({"view", session, "--table", "alive", "--by", "colour"}).code == kExitFailed);
+    CHECK(run({"view", session, "--table", "alive", "--by", "colour"}).code == terminal::kExitFailed);
   }
 }
 
@@ -242,7 +245,59 @@ TEST_CASE("a session file beside the profiles that it was made of is not read a 
   write_profile(folder.file("profile_rank_0.json"), 1);
   write_profile(folder.file("profile_rank_1.json"), 2);
   const std::string alone = csv(folder.path(), "SELECT count(*) FROM slice");
-  REQUIRE(run({"import", folder.path(), "-o", folder.file("all.accel")}).code == kExitDone);
+  REQUIRE(run({"import", folder.path(), "-o", folder.file("all.accel")}).code == terminal::kExitDone);
   CHECK(csv(folder.path(), "SELECT count(*) FROM slice") == alone);
   CHECK(csv(folder.path(), "SELECT count FROM quality WHERE kind = 'files_skipped'") == "1\n");
+}
+
+TEST_CASE("a folder of programs opens, each under its name, and what is there stands in place of events and times") {
+  const test::TemporaryFolder folder;
+  const std::string program = test::neff_file(test::tar_file(test::small_program()), {.package_version = 1});
+  write_file(folder.file("neffs/neff_1.neff"), program);
+  const std::string first = "6 instructions in 2 engines, ";
+  const std::string end = " tables, no times: this is a program, not a trace\n";
+  const ProgramOutcome alone = run({"view", folder.file("neffs/neff_1.neff")});
+  CHECK(alone.code == terminal::kExitDone);
+  CHECK(holds(alone.out, first));
+  CHECK(holds(alone.out, end));
+  CHECK_FALSE(holds(alone.out, "0 events"));
+  CHECK(holds(run({"view", folder.file("neffs")}).out, first));
+  write_file(folder.file("neffs/neff_2.neff"), program);
+  CHECK(csv(folder.file("neffs"), "SELECT count(*) FROM neff_instruction") == "12\n");
+  CHECK(csv(folder.file("neffs"), "SELECT value FROM meta WHERE key = 'neff_2.source.file'") == "neff_2.neff\n");
+  CHECK(csv(folder.file("neffs"), "SELECT DISTINCT device FROM metric WHERE name = 'instruction_count' ORDER BY 1") ==
+        "neff_1\nneff_2\n");
+  const ProgramOutcome both = run({"import", folder.file("neffs"), "-o", folder.file("both.accel")});
+  CHECK(holds(both.err, "12 instructions in 2 engines, "));
+  CHECK(holds(both.err, end));
+  CHECK(csv(folder.file("neffs"), "SELECT count(*) FROM quality WHERE kind = 'clocks_not_aligned'") == "0\n");
+  // Beside a profile a program is no part of its own.
+  write_profile(folder.file("neffs/profile.json"), 1);
+  CHECK(csv(folder.file("neffs"), "SELECT count(*) FROM track WHERE kind = 'engine'") != "0\n");
+  CHECK(holds(run({"view", folder.file("neffs")}).out, " events over "));
+}
+
+TEST_CASE("a raw capture is viewed with all of its profiles, and explained where the tool is missing or fails") {
+  test::StandInTool tool("neuron-explorer");
+  tool.write("run/i-0123_pid_42/ntrace.pb",
+             "\x0a\x13"
+             "1700000000000000000");
+  tool.write("run/i-0123_pid_42/neff_395760075800974.neff", "program");
+  tool.write("run/i-0123_pid_42/395760075800974_instid_0_vnc_0.ntff", "stand-in trace\n7\nend\n");
+  tool.write("run/i-0123_pid_42/395760075800974_instid_0_vnc_1.ntff", "stand-in trace\n8\nend\n");
+  const std::string folder = tool.file("run");
+  const ProgramOutcome viewed = run({"view", folder});
+  CHECK(viewed.code == terminal::kExitDone);
+  CHECK(holds(viewed.out, "instruction"));
+  CHECK(holds(viewed.out, "trace_event"));
+  CHECK(csv(folder, "SELECT count(DISTINCT device) FROM track WHERE kind = 'engine'") == "2\n");
+  CHECK(csv(folder, "SELECT count(*) FROM trace_event") == "1\n");
+  tool.play("fail", "view");
+  const ProgramOutcome failed = run({"view", folder});
+  CHECK(failed.code == terminal::kExitFailed);
+  CHECK(holds(failed.err, "could not convert it (exit code 3)"));
+  fs::remove(tool.file("tools/neuron-explorer"));
+  const ProgramOutcome absent = run({"view", folder});
+  CHECK(absent.code == terminal::kExitFailed);
+  CHECK(holds(absent.err, "neuron-explorer view -d '" + folder + "' --ingest-only"));
 }

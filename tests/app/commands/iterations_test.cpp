@@ -48,12 +48,12 @@ struct SteppedFile {
 TEST_CASE("iterations command: count, median, warm-up and body, as text and as JSON") {
   const SteppedFile file;
   const ProgramOutcome text = run({"iterations", file.path});
-  CHECK(text.code == app::kExitDone);
+  CHECK(text.code == app::terminal::kExitDone);
   CHECK(holds(text.out, "GPU 0 stream 7: 12 iterations, 2.9 µs each, every 10 µs"));
   CHECK(holds(text.out, "1 iteration of warm-up"));
   CHECK(holds(text.out, "kernel_e"));
   const ProgramOutcome json = run({"iterations", file.path, "--json"});
-  CHECK(json.code == app::kExitDone);
+  CHECK(json.code == app::terminal::kExitDone);
   CHECK(holds(json.out, "\"begin_ns\": 0, \"end_ns\": 5400, \"outlier\": true"));
   CHECK(holds(json.out, "\"steady_ns\": 2900"));
   CHECK(holds(json.out, "\"warm_up\": 1"));
@@ -65,7 +65,7 @@ TEST_CASE("iterations command: listings and SQL tables tell the same, in a range
   CHECK(holds(listed.out, "stream 7,GPU 0,,0,12,2900"));
   const ProgramOutcome asked =
       run({"query", file.path, "SELECT iterations, median_ns, warm_up FROM loop WHERE level = 0", "--format", "csv"});
-  CHECK(asked.code == app::kExitDone);
+  CHECK(asked.code == app::terminal::kExitDone);
   CHECK(holds(asked.out, "12,2900,1"));
   const ProgramOutcome each =
       run({"query", file.path, "SELECT count(*), max(dur_ns), sum(outlier) FROM iteration WHERE loop_id = 0",
@@ -82,25 +82,25 @@ TEST_CASE("iterations command: listings and SQL tables tell the same, in a range
 TEST_CASE("iterations command: regions, three compared, and wrong questions") {
   const SteppedFile file;
   const ProgramOutcome regions = run({"iterations", file.path, "--regions", "annotation", "--json"});
-  CHECK(regions.code == app::kExitDone);
+  CHECK(regions.code == app::terminal::kExitDone);
   CHECK(holds(regions.out, "\"name\": \"train\""));
   const ProgramOutcome rows =
       run({"query", file.path, "SELECT name, count, total_ns FROM named_region WHERE kind = 'annotation' ORDER BY name",
            "--format", "csv"});
   CHECK(holds(rows.out, "eval,4,36000\ntrain,8,72000"));
   CHECK(holds(run({"iterations", file.path, "--regions", "annotation,eval,train"}).out, "eval"));
-  CHECK(run({"iterations", file.path, "--regions", "annotation,a,b,c,d"}).code == app::kExitFailed);
-  CHECK(run({"iterations", file.path, "--regions", "annotation,nowhere"}).code == app::kExitFailed);
-  CHECK(run({"iterations", file.path, "--regions", "layer", "--by", "x"}).code == app::kExitUsage);
+  CHECK(run({"iterations", file.path, "--regions", "annotation,a,b,c,d"}).code == app::terminal::kExitFailed);
+  CHECK(run({"iterations", file.path, "--regions", "annotation,nowhere"}).code == app::terminal::kExitFailed);
+  CHECK(run({"iterations", file.path, "--regions", "layer", "--by", "x"}).code == app::terminal::kExitUsage);
   const ProgramOutcome unknown = run({"iterations", file.path, "--by", "nowhere"});
-  CHECK(unknown.code == app::kExitDone);
+  CHECK(unknown.code == app::terminal::kExitDone);
   CHECK(holds(unknown.out, "None found: no event is named \"nowhere\""));
 }
 
 TEST_CASE("iterations command: where nothing repeats it says so") {
   const SteppedFile file(false);
   const ProgramOutcome none = run({"iterations", file.path});
-  CHECK(none.code == app::kExitDone);
+  CHECK(none.code == app::terminal::kExitDone);
   CHECK(holds(none.out, "None found: nothing repeats clearly enough"));
   CHECK(holds(run({"iterations", file.path, "--json"}).out, "\"loops\": []"));
 }

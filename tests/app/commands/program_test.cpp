@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <regex>
 
-#include "app/terminal/command.h"
+#include "app/commands/command_line.h"
 #include "core/listing/base/write.h"
 #include "core/store/store.h"
 #include "render/base/platform.h"
@@ -14,6 +15,7 @@
 #include "tests/support/wait.h"
 
 using namespace accelscope;
+using namespace accelscope::app::commands;
 using namespace accelscope::app;
 using test::holds;
 using test::ProgramOutcome;
@@ -22,17 +24,39 @@ using test::write_file;
 
 TEST_CASE("every command has help with its example, on the standard output") {
   const ProgramOutcome help = run({"--help"});
-  CHECK(help.code == kExitDone);
-  for (const ProgramCommand& command : program_commands()) {
+  CHECK(help.code == terminal::kExitDone);
+  for (const terminal::ProgramCommand& command : program_commands()) {
     CAPTURE(std::string(command.name));
     CHECK(holds(help.out, std::string(command.name)));
     const ProgramOutcome own = run({std::string(command.name), "--help"});
-    CHECK(own.code == kExitDone);
+    CHECK(own.code == terminal::kExitDone);
     CHECK(own.err.empty());
     CHECK(holds(own.out, std::string(command.example)));
     CHECK(holds(own.out, "--quiet"));
   }
   CHECK(holds(run({"--version"}).out, "accelscope "));
+}
+
+TEST_CASE("the manual page and what shells complete name every command, its options and what these may be") {
+  const std::string manual = run({"manual"}).out;
+  const std::string bash = run({"completion", "bash"}).out, zsh = run({"completion", "zsh"}).out,
+                    fish = run({"completion", "fish"}).out;
+  for (const terminal::ProgramCommand& command : program_commands()) {
+    const std::string name(command.name);
+    CAPTURE(name);
+    CHECK(holds(manual, std::regex_replace("\n.SS " + name + "\n", std::regex("-"), "\\-")));
+    CHECK(holds(bash, "    " + name + ")\n"));
+    CHECK(holds(zsh, "'" + name + ":"));
+    CHECK(holds(fish, " -a " + name + " -d "));
+  }
+  CHECK(holds(manual, ".SS \\-\\-kind opencl\n"));
+  CHECK(holds(manual, "\\fB\\-\\-fail\\-above\\fR"));
+  CHECK(holds(bash, "--chip) COMPREPLY=($(compgen -W 'trn1 trn2 trn3' -- \"$typed\"))"));
+  CHECK(holds(zsh, "--chip) compadd -- 'trn1' 'trn2' 'trn3'"));
+  CHECK(holds(fish, "-l chip -x -a 'trn1 trn2 trn3' -d "));
+  CHECK(holds(run({"manual", "keys"}).out, "| `Ctrl+O` | Open a file or folder... |"));
+  CHECK(run({"completion", "csh"}).code == terminal::kExitUsage);
+  CHECK(run({"completion"}).code == terminal::kExitUsage);
 }
 
 TEST_CASE("wrong usage exits with 2 and says what to try") {
@@ -47,11 +71,12 @@ TEST_CASE("wrong usage exits with 2 and says what to try") {
                                                        {"view", "a.json", "--output-format", "pprof"},
                                                        {"view", "a.json", "--output-format", "nonsense"},
                                                        {"ssh://me@"},
+                                                       {"--compare"},
                                                        {"record", "-o", "x.accel"}};
   for (const auto& arguments : wrong) {
     CAPTURE(arguments.front());
     const ProgramOutcome outcome = run(arguments);
-    CHECK(outcome.code == kExitUsage);
+    CHECK(outcome.code == terminal::kExitUsage);
     CHECK(outcome.out.empty());
     CHECK(outcome.err.starts_with("accelscope: "));
     CHECK(holds(outcome.err, "; try accelscope"));
@@ -72,12 +97,12 @@ TEST_CASE("input that cannot be read exits with 1 and names the file") {
          {std::vector<std::string>{"query", file, "SELECT 1"}, {"view", file}, {"ingest-check", file}}) {
       CAPTURE(file);
       const ProgramOutcome outcome = run(arguments);
-      CHECK(outcome.code == kExitFailed);
+      CHECK(outcome.code == terminal::kExitFailed);
       CHECK(outcome.out.empty());
       CHECK(outcome.err.starts_with("accelscope: " + file));
     }
   }
-  CHECK(run({"import", absent, "-o", folder.file("out.accel")}).code == kExitFailed);
+  CHECK(run({"import", absent, "-o", folder.file("out.accel")}).code == terminal::kExitFailed);
   CHECK_FALSE(std::filesystem::exists(folder.file("out.accel")));
 }
 
@@ -94,11 +119,11 @@ TEST_CASE("query prints a table, CSV by RFC 4180, or one JSON array") {
   CHECK(run({"query", session, "SELECT 1 WHERE 0", "--json"}).out == "[]\n");
   const ProgramOutcome table =
       run({"query", session, "SELECT name, count(*) AS n FROM slice GROUP BY name ORDER BY name"});
-  CHECK(table.code == kExitDone);
+  CHECK(table.code == terminal::kExitDone);
   CHECK(table.err.empty());
   CHECK(holds(table.out, "MATMUL"));
   const ProgramOutcome wrong = run({"query", session, "SELECT colour FROM slice"});
-  CHECK(wrong.code == kExitFailed);
+  CHECK(wrong.code == terminal::kExitFailed);
   CHECK(wrong.out.empty());
   CHECK(holds(wrong.err, "no such column: colour; slice has id"));
   CHECK(holds(run({"query", session, "DELETE FROM slice"}).err, "only SELECT"));
@@ -141,14 +166,15 @@ TEST_CASE("query is ended by Ctrl+C with what it has printed and a word about it
   REQUIRE(process.ok());
   REQUIRE(process->wait_for("1000", test::kPatience));
   process->interrupt();
-  CHECK(process->finish(test::kPatience) == kExitInterrupted);
+  CHECK(process->finish(test::kPatience) == terminal::kExitInterrupted);
   CHECK(holds(process->output(), "the query was interrupted after "));
 }
 
 TEST_CASE("whoever reads a profile that was cut is told what is missing, by every command and with --quiet") {
   const test::TemporaryFolder folder;
   const std::string whole = folder.file("whole.json"), cut = folder.file("cut.json");
-  REQUIRE(run({"simulate", "-o", whole, "--format", "neuron-json", "--events", "2000", "--quiet"}).code == kExitDone);
+  REQUIRE(run({"simulate", "-o", whole, "--format", "neuron-json", "--events", "2000", "--quiet"}).code ==
+          terminal::kExitDone);
   std::ifstream file(whole, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   write_file(cut, text.substr(0, text.find("\"instruction\"") + 500));
@@ -159,7 +185,7 @@ TEST_CASE("whoever reads a profile that was cut is told what is missing, by ever
         {"query", folder.file("cut.accel"), "SELECT 1"},
         {"show-session", cut}}) {
     const ProgramOutcome outcome = run(command);
-    CHECK(outcome.code == kExitDone);
+    CHECK(outcome.code == terminal::kExitDone);
     CHECK_MESSAGE(holds(outcome.err, "in table \"instruction\": the rest of that table is missing"), outcome.err);
     CHECK_MESSAGE(holds(outcome.err, "cut."), outcome.err);
   }
@@ -171,34 +197,34 @@ TEST_CASE("simulate, import, ingest-check and view work on each other's files") 
   const test::TemporaryFolder folder;
   const std::string session = folder.file("s.accel");
   const ProgramOutcome simulated = run({"simulate", "-o", session, "--kernels", "1"});
-  CHECK(simulated.code == kExitDone);
+  CHECK(simulated.code == terminal::kExitDone);
   CHECK(simulated.out.empty());
   CHECK(holds(simulated.err, "events over"));
   CHECK(run({"simulate", "-o", session, "--kernels", "1", "--quiet"}).err.empty());
 
   const ProgramOutcome count =
       run({"query", session, "SELECT count(*) AS n FROM instruction WHERE opcode = 'MATMUL'", "--json"});
-  CHECK(count.code == kExitDone);
+  CHECK(count.code == terminal::kExitDone);
   CHECK_FALSE(holds(count.out, "\"n\": 0}"));
   const ProgramOutcome check = run({"ingest-check", session});
-  CHECK(check.code == kExitDone);
+  CHECK(check.code == terminal::kExitDone);
   CHECK(holds(check.out, "instruction"));
   CHECK(holds(run({"ingest-check", session, "--json"}).out, "\"tables\": [{\"name\": "));
 
   const std::string copy = folder.file("copy.accel");
-  CHECK(run({"import", session, "-o", copy, "--name", "mine", "--tag", "a", "--tag", "b"}).code == kExitDone);
+  CHECK(run({"import", session, "-o", copy, "--name", "mine", "--tag", "a", "--tag", "b"}).code == terminal::kExitDone);
   const ProgramOutcome again = run({"import", session, "-o", copy});
-  CHECK(again.code == kExitFailed);
+  CHECK(again.code == terminal::kExitFailed);
   CHECK(holds(again.err, "--force"));
-  CHECK(run({"import", session, "-o", copy, "--force", "--quiet"}).code == kExitDone);
+  CHECK(run({"import", session, "-o", copy, "--force", "--quiet"}).code == terminal::kExitDone);
   const std::string all = "SELECT id, ts_ns, dur_ns, name FROM slice ORDER BY id";
   CHECK(run({"query", session, all, "--format", "csv"}).out == run({"query", copy, all, "--format", "csv"}).out);
 
   const ProgramOutcome text = run({"view", session});
-  CHECK(text.code == kExitDone);
+  CHECK(text.code == terminal::kExitDone);
   CHECK(holds(text.out, "tensor_engine_instruction_count"));
   const ProgramOutcome json = run({"view", session, "--output-format", "summary-json"});
-  CHECK(json.out.starts_with("{\"n_"));
+  CHECK(json.out.starts_with("{\n\"n_"));
   CHECK(holds(json.out, "\"hardware_flops\": "));
 }
 
@@ -206,8 +232,8 @@ TEST_CASE("a simulated profile in the vendor's format reads back as the same eve
   const test::TemporaryFolder folder;
   const std::string json = folder.file("p.json");
   const std::string session = folder.file("p.accel");
-  CHECK(run({"simulate", "-o", json, "--format", "neuron-json", "--kernels", "1"}).code == kExitDone);
-  CHECK(run({"simulate", "-o", session, "--kernels", "1"}).code == kExitDone);
+  CHECK(run({"simulate", "-o", json, "--format", "neuron-json", "--kernels", "1"}).code == terminal::kExitDone);
+  CHECK(run({"simulate", "-o", session, "--kernels", "1"}).code == terminal::kExitDone);
   for (const char* table : {"instruction", "dma", "dma_transfer"}) {
     CAPTURE(table);
     const std::string sql = std::string("SELECT count(*), sum(dur_ns), min(ts_ns), max(ts_ns) FROM ") + table;
@@ -230,20 +256,42 @@ TEST_CASE("progress lines are for terminals, and never for --quiet") {
 TEST_CASE("record says why no agent answers") {
   const test::TemporaryFolder folder;
   const ProgramOutcome refused = run({"record", "127.0.0.1:1", "-o", folder.file("r.accel")});
-  CHECK(refused.code == kExitFailed);
+  CHECK(refused.code == terminal::kExitFailed);
   CHECK(holds(refused.err, "127.0.0.1:1"));
-  CHECK(run({"record", "192.0.2.1:7420", "-o", folder.file("r.accel")}).code == kExitFailed);
+  CHECK(run({"record", "192.0.2.1:7420", "-o", folder.file("r.accel")}).code == terminal::kExitFailed);
   CHECK_FALSE(std::filesystem::exists(folder.file("r.accel")));
 }
 
 TEST_CASE("doctor names every finding and what to do") {
   const ProgramOutcome text = run({"doctor"});
-  CHECK(text.code == kExitDone);
+  CHECK(text.code == terminal::kExitDone);
   for (const char* subject : {"version", "display", "OpenGL", "agent", "settings", "temporary files"}) {
     CAPTURE(subject);
     CHECK(holds(text.out, subject));
   }
-  CHECK(run({"doctor", "--json"}).out.starts_with("[{\"subject\": \"version\", \"works\": true"));
+  CHECK(run({"doctor", "--json"}).out.starts_with("[\n{\"subject\": \"version\", \"works\": true"));
+}
+
+TEST_CASE(
+    "screenshot --controls says of whatever can be clicked its name, label and place, a line or a row of JSON each") {
+  const test::TemporaryFolder folder;
+  const std::string session = test::save_small_session(folder.path());
+  const std::vector<std::string> picture = {"screenshot", session,      "-o",        folder.file("x.png"),
+                                            "--panel",    "statistics", "--controls"};
+  const ProgramOutcome text = run(picture);
+  REQUIRE(text.code == terminal::kExitDone);
+  const std::regex form(R"(\S+ +\S.* \d+,\d+ \d+x\d+(  disabled)?)");
+  std::istringstream lines(text.out);
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) CHECK_MESSAGE(std::regex_match(line, form), line);
+  CHECK(count > 40);
+  CHECK(std::regex_search(text.out, std::regex(R"(top\.record +Record +\d+,)")));
+  CHECK(std::regex_search(text.out, std::regex(R"(menu\.File +File +\d+,)")));
+  std::vector<std::string> as_rows = picture;
+  as_rows.emplace_back("--json");
+  const ProgramOutcome rows = run(as_rows);
+  CHECK(holds(rows.out, R"("name": "top.record", "label": "Record", "x": )"));
+  CHECK(std::ranges::count(rows.out, '\n') == static_cast<std::ptrdiff_t>(count) + 2);  // and the brackets
 }
 
 TEST_CASE("record captures from an agent, and Ctrl+C ends it in an orderly way with the file saved") {
@@ -260,7 +308,7 @@ TEST_CASE("record captures from an agent, and Ctrl+C ends it in an orderly way w
   REQUIRE(record.ok());
   REQUIRE(agent->wait_for("the capture begins", test::kPatience).has_value());
   record->interrupt();
-  CHECK(record->finish(test::kPatience) == kExitInterrupted);
+  CHECK(record->finish(test::kPatience) == terminal::kExitInterrupted);
   CHECK(holds(record->output(), "events in "));
   CHECK_FALSE(holds(record->output(), "\x1b"));  // no progress line: the output is a pipe
   const ProgramOutcome count =

@@ -20,7 +20,7 @@ namespace {
 
 std::string made_session(const test::TemporaryFolder& folder) {
   const std::string path = folder.file("simulated.json");
-  REQUIRE(run({"simulate", "-o", path, "--seed", "7", "--format", "neuron-json"}).code == kExitDone);
+  REQUIRE(run({"simulate", "-o", path, "--seed", "7", "--format", "neuron-json"}).code == terminal::kExitDone);
   return path;
 }
 
@@ -30,7 +30,7 @@ std::string made_report(const std::string& input, std::vector<std::string> more 
   arguments.insert(arguments.end(), more.begin(), more.end());
   const ProgramOutcome outcome = run(arguments);
   CAPTURE(outcome.err);
-  REQUIRE(outcome.code == kExitDone);
+  REQUIRE(outcome.code == terminal::kExitDone);
   return outcome.out;
 }
 
@@ -63,8 +63,9 @@ TEST_CASE(
   const test::TemporaryFolder folder;
   const std::string input = made_session(folder);
   const std::string page = made_report(input);
-  for (const char* part : {"<h2>Key figures", "<h2>Advice", "<h2>Timeline", "<canvas", "<h2>Kernels and operations",
-                           "<h2>Data quality", "prefers-color-scheme: light", "<h2>All figures"}) {
+  for (const char* part :
+       {"<h2>Key figures", "<h2>Advice", "<h2>Timeline", "<canvas", "<h2>Kernels and operations", "<h2>Data quality",
+        "prefers-color-scheme: light", "<h2>All figures", "Written by</dt><dd>accelscope "}) {
     CAPTURE(part);
     CHECK(holds(page, part));
   }
@@ -119,19 +120,19 @@ TEST_CASE("view html: of a session without events the page says so instead of fa
   write_file(folder.file("none.json"),
              R"({"traceEvents":[{"ph":"M","name":"process_name","pid":9,"args":{"name":"p"}}]})");
   const ProgramOutcome outcome = run({"view", folder.file("none.json"), "--output-format", "html", "-o", "-"});
-  if (outcome.code == kExitDone) CHECK(holds(outcome.out, "<h2>Data quality"));
+  if (outcome.code == terminal::kExitDone) CHECK(holds(outcome.out, "<h2>Data quality"));
 }
 
 TEST_CASE("view --table: devices, gaps and lines of source are printed as any listing") {
   const test::TemporaryFolder folder;
   const std::string input = made_session(folder);
   const ProgramOutcome devices = run({"view", input, "--table", "devices", "--output-format", "csv"});
-  REQUIRE(devices.code == kExitDone);
+  REQUIRE(devices.code == terminal::kExitDone);
   CHECK(holds(devices.out, "device,span_ns,active_ns"));
   CHECK(holds(devices.out, "nc0,"));
-  CHECK(run({"view", input, "--table", "idle", "--output-format", "json"}).code == kExitDone);
+  CHECK(run({"view", input, "--table", "idle", "--output-format", "json"}).code == terminal::kExitDone);
   const ProgramOutcome lines = run({"view", input, "--table", "lines", "--output-format", "csv"});
-  REQUIRE(lines.code == kExitDone);
+  REQUIRE(lines.code == terminal::kExitDone);
   CHECK(holds(lines.out, "line,busy_ns,wait_ns"));
 }
 

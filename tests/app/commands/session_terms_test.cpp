@@ -44,7 +44,7 @@ std::string answers_to_agents(const std::string& session) {
   }
   std::istringstream in(input);
   std::ostringstream out, err;
-  REQUIRE(serve_mcp(in, out, err, {}, {}));
+  REQUIRE(mcp::serve_mcp(in, out, err, {}, {}));
   return out.str();
 }
 
@@ -108,9 +108,11 @@ bool check_gaps(const std::string& session, const std::string& verdict) {
 
 void check_views(const std::string& folder, const std::string& session) {
   CAPTURE(session);
-  const double work_ns = figure(session, terms::kWork) * 1e9, total_ns = figure(session, terms::kTotal) * 1e9;
-  const double active_ns = figure(session, terms::kActive) * 1e9, idle_ns = figure(session, terms::kIdle) * 1e9;
-  const double events = figure(session, terms::kEvents), stated = figure(session, terms::kStated);
+  const double work_ns = figure(session, analysis::terms::kWork) * 1e9,
+               total_ns = figure(session, analysis::terms::kTotal) * 1e9;
+  const double active_ns = figure(session, analysis::terms::kActive) * 1e9,
+               idle_ns = figure(session, analysis::terms::kIdle) * 1e9;
+  const double events = figure(session, analysis::terms::kEvents), stated = figure(session, analysis::terms::kStated);
   REQUIRE(work_ns > 0);
   CHECK(active_ns <= total_ns + 1);
   CHECK(work_ns <= total_ns + 1);
@@ -153,7 +155,8 @@ void check_views(const std::string& folder, const std::string& session) {
   CHECK(number_after(reported, R"(\"duration_ns\":)") == doctest::Approx(total_ns).epsilon(1e-9));
   const std::string range = reported.substr(reported.find(R"(\"work_range_ns\":[)"));
   CHECK(number_after(range, ",") - number_after(range, "[") == doctest::Approx(work_ns).epsilon(1e-9));
-  for (const std::string_view word : {terms::kWork, terms::kTotal, terms::kActive, terms::kIdle, terms::kEvents}) {
+  for (const std::string_view word : {analysis::terms::kWork, analysis::terms::kTotal, analysis::terms::kActive,
+                                      analysis::terms::kIdle, analysis::terms::kEvents}) {
     const std::string entry = reported.substr(reported.find(fmt::format(R"({{\"name\":\"{}\")", word)));
     CHECK(number_after(entry, R"(\"value\":)") == doctest::Approx(figure(session, word)).epsilon(1e-9));
   }
@@ -172,7 +175,8 @@ TEST_CASE("every view of ten sessions shows the same number under the same word"
   for (int seed = 1; seed <= 10; ++seed) {
     const test::TemporaryFolder folder;
     const std::string session = folder.file("s.accel");
-    REQUIRE(run({"simulate", "-o", session, "--kernels", "1", "--seed", std::to_string(seed)}).code == kExitDone);
+    REQUIRE(run({"simulate", "-o", session, "--kernels", "1", "--seed", std::to_string(seed)}).code ==
+            terminal::kExitDone);
     check_views(folder.path(), session);
   }
 }
@@ -190,7 +194,7 @@ TEST_CASE("every view of real profiles shows the same number under the same word
         "reported/proton_intra.chrome_trace"}) {
     const test::TemporaryFolder folder;
     const std::string session = folder.file("s.accel");
-    REQUIRE(run({"import", std::string(root) + "/" + file, "-o", session}).code == kExitDone);
+    REQUIRE(run({"import", std::string(root) + "/" + file, "-o", session}).code == terminal::kExitDone);
     check_views(folder.path(), session);
   }
 }
@@ -203,7 +207,8 @@ TEST_CASE("what the verdict of any real profile says a device idles is the sum o
     for (const auto& entry : std::filesystem::directory_iterator(std::string(root) + "/" + kind)) {
       const test::TemporaryFolder folder;
       const std::string session = folder.file("s.accel");
-      if (run({"import", entry.path().string(), "-o", session}).code != kExitDone) continue;  // some are broken
+      if (run({"import", entry.path().string(), "-o", session}).code != terminal::kExitDone)
+        continue;  // some are broken
       CAPTURE(entry.path().string());
       const std::string summary = run({"view", session, "--output-format", "summary-text"}).out;
       checked += check_gaps(session, verdict_of(summary)) ? 1 : 0;
@@ -224,13 +229,15 @@ TEST_CASE("a comparison is headed by what the maker publishes, and what explains
   const double difference = number_after(json, "\"difference_ns\": ");
   CHECK(difference == number_after(json, "\"sum_ns\": "));
   CHECK(difference ==
-        doctest::Approx((figure(fused, terms::kStated) - figure(base, terms::kStated)) * 1e9).epsilon(1e-4));
+        doctest::Approx((figure(fused, analysis::terms::kStated) - figure(base, analysis::terms::kStated)) * 1e9)
+            .epsilon(1e-4));
 }
 
 TEST_CASE("each of the words has its entry in the glossary") {
   for (const std::string_view word :
-       {terms::kTotal, terms::kWork, terms::kSpan, terms::kActive, terms::kIdle, terms::kEvents, terms::kStated}) {
-    const FigureTerm* term = find_term(word);
+       {analysis::terms::kTotal, analysis::terms::kWork, analysis::terms::kSpan, analysis::terms::kActive,
+        analysis::terms::kIdle, analysis::terms::kEvents, analysis::terms::kStated}) {
+    const analysis::FigureTerm* term = analysis::find_term(word);
     REQUIRE(term != nullptr);
     CHECK(term->name == word);
     CHECK_FALSE(term->text.empty());

@@ -28,9 +28,9 @@ constexpr const char* kListing = R"({"Version":1,"NeffNodes":[{"NodeInfo":{"Grap
 TEST_CASE("show-session lists every executor once, with times, cycles and counts that add up") {
   const test::TemporaryFolder folder;
   const std::string session = folder.file("s.accel");
-  REQUIRE(run({"simulate", "-o", session, "--kernels", "1"}).code == kExitDone);
+  REQUIRE(run({"simulate", "-o", session, "--kernels", "1"}).code == terminal::kExitDone);
   const ProgramOutcome table = run({"show-session", session});
-  REQUIRE(table.code == kExitDone);
+  REQUIRE(table.code == terminal::kExitDone);
   for (const char* title : {"NODE ID", "EXEC TIME (NS)", "EXECUTOR", "NAME", "TRACE", "CYCLES", "EVENTS", "ERRORS"}) {
     CAPTURE(title);
     CHECK(holds(table.out.substr(0, table.out.find('\n')), title));
@@ -59,7 +59,7 @@ TEST_CASE("show-session lists every executor once, with times, cycles and counts
 TEST_CASE("show-session prints a row for each device, with the figures that its file states") {
   const test::TemporaryFolder folder;
   const std::string profile = folder.file("s.accel");
-  REQUIRE(run({"simulate", "-o", profile, "--kernels", "1"}).code == kExitDone);
+  REQUIRE(run({"simulate", "-o", profile, "--kernels", "1"}).code == terminal::kExitDone);
   const std::string json = run({"show-session", profile, "--json"}).out;
   const auto rows = std::count(json.begin(), json.end(), '{');
   const std::string every = run({"show-session", profile, "--executors", "--json"}).out;
@@ -82,14 +82,14 @@ TEST_CASE("show-session reads the vendor's own listing, exact to the last digit"
   const test::TemporaryFolder folder;
   write_file(folder.file("session.json"), kListing);
   const ProgramOutcome json = run({"show-session", folder.file("session.json"), "--json"});
-  REQUIRE(json.code == kExitDone);
+  REQUIRE(json.code == terminal::kExitDone);
   CHECK(holds(json.out, R"({"node_id": "5", "exec_time_ns": 1871040, "executor": "NC 0", "name": "sg00", )"
                         R"("trace": 770, "cycles": 2619457, "events": 383, "errors": 1})"));
   CHECK(holds(json.out, "\"cycles\": 9007199254740993, \"events\": 0"));
   CHECK(holds(json.out, "\"exec_time_ns\": null"));
   write_file(folder.file("cut.json"), std::string(kListing).substr(0, 200));
   const ProgramOutcome cut = run({"show-session", folder.file("cut.json")});
-  CHECK(cut.code == kExitFailed);
+  CHECK(cut.code == terminal::kExitFailed);
   CHECK(cut.err.starts_with("accelscope: " + folder.file("cut.json") + ": the listing breaks off"));
   CHECK_FALSE(capture::sources::neuron::read_session_listing("{\"a\":1}").ok());
 }
@@ -98,8 +98,8 @@ TEST_CASE("executors of a session of any source are its tracks") {
   const test::TemporaryFolder folder;
   const std::string session = test::save_small_session(folder.path());
   const ProgramOutcome table = run({"show-session", session, "--executors"});
-  CHECK(table.code == kExitDone);
+  CHECK(table.code == terminal::kExitDone);
   CHECK(holds(table.out, "Tensor"));
   CHECK_FALSE(holds(run({"show-session", session}).out, "Tensor"));
-  CHECK(run({"show-session", folder.file("absent")}).code == kExitFailed);
+  CHECK(run({"show-session", folder.file("absent")}).code == terminal::kExitFailed);
 }

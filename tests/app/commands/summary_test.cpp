@@ -15,6 +15,7 @@
 #include "tests/support/small_session.h"
 
 using namespace accelscope;
+using namespace accelscope::app::commands;
 using namespace accelscope::app;
 using test::holds;
 using test::ProgramOutcome;
@@ -26,23 +27,23 @@ namespace {
 void check_agreement(const std::string& path, const std::set<std::string>& wrong_in_file) {
   CAPTURE(path);
   const ProgramOutcome opened = run({"query", path, "SELECT count(*) FROM metric", "--format", "csv"});
-  REQUIRE(opened.code == kExitDone);
+  REQUIRE(opened.code == terminal::kExitDone);
   const test::TemporaryFolder folder;
   const std::string session = folder.file("n.accel");
-  REQUIRE(run({"import", path, "-o", session}).code == kExitDone);
+  REQUIRE(run({"import", path, "-o", session}).code == terminal::kExitDone);
   const auto store = Store::open(session);
   REQUIRE(store.ok());
   const auto summary = printed_summary(**store, "n");
   REQUIRE(summary.ok());
   std::size_t compared = 0;
-  for (const SessionMetric& metric : summary->metrics) {
+  for (const analysis::SessionMetric& metric : summary->metrics) {
     CAPTURE(metric.name);
-    CHECK(find_term(metric.name) != nullptr);
+    CHECK(analysis::find_term(metric.name) != nullptr);
     if (!metric.vendor) continue;
     if (metric.name == "nc_idx" || metric.name == "nd_idx") continue;   // numbers of the machine's parts
     if (metric.name == "model_flops" && *metric.vendor == 0) continue;  // the program has no statistics of its graph
     if (metric.name == "event_count" || metric.name == "trace_count") {
-      CHECK(name_of(check(metric)) == "cannot be recomputed");
+      CHECK(analysis::name_of(analysis::check(metric)) == "cannot be recomputed");
       CHECK_FALSE(metric.how.empty());
       continue;
     }
@@ -51,14 +52,14 @@ void check_agreement(const std::string& path, const std::set<std::string>& wrong
     CAPTURE(*metric.vendor);
     CAPTURE(metric.margin);
     CHECK_FALSE(metric.how.empty());
-    CHECK((check(metric) == MetricCheck::agrees) != wrong_in_file.contains(metric.name));
-    if (wrong_in_file.contains(metric.name)) CHECK(is_flagged(metric));
+    CHECK((analysis::check(metric) == analysis::MetricCheck::agrees) != wrong_in_file.contains(metric.name));
+    if (wrong_in_file.contains(metric.name)) CHECK(analysis::is_flagged(metric));
     // Bytes, counts and operations are exact; only times may lack fractions of a ns.
     // Shares of what could have been done in the time have the time's, where a run is short.
     const bool has_slack = holds(metric.name, "_time") || holds(metric.name, "_cycle") ||
                            holds(metric.name, "_estimated_percent") || metric.name == "mbu_min_read_util_percent" ||
                            holds(metric.name, "avg_util_limit");
-    if (!has_slack) CHECK(metric.margin == kExactMargin);
+    if (!has_slack) CHECK(metric.margin == analysis::kExactMargin);
     ++compared;
   }
   CHECK(compared > 90);
@@ -81,16 +82,16 @@ TEST_CASE("figures of a real Neuron profile agree with the vendor's") {
 TEST_CASE("figures of a simulated profile agree with those that its file states") {
   const test::TemporaryFolder folder;
   const std::string json = folder.file("p.json");
-  REQUIRE(run({"simulate", "-o", json, "--format", "neuron-json", "--events", "40000"}).code == kExitDone);
+  REQUIRE(run({"simulate", "-o", json, "--format", "neuron-json", "--events", "40000"}).code == terminal::kExitDone);
   check_agreement(json, {});
 }
 
 TEST_CASE("summaries have a block for every device, under keys of their own") {
   const test::TemporaryFolder folder;
   const std::string session = folder.file("two.accel");
-  REQUIRE(run({"simulate", "-o", session, "--devices", "2", "--kernels", "1"}).code == kExitDone);
+  REQUIRE(run({"simulate", "-o", session, "--devices", "2", "--kernels", "1"}).code == terminal::kExitDone);
   const ProgramOutcome json = run({"view", session, "--output-format", "summary-json"});
-  REQUIRE(json.code == kExitDone);
+  REQUIRE(json.code == terminal::kExitDone);
   simdjson::dom::parser parser;
   simdjson::dom::element document;
   REQUIRE(parser.parse(json.out).get(document) == simdjson::SUCCESS);
@@ -128,7 +129,7 @@ TEST_CASE("a summary begins with what bounds the session, its worst line and wha
   const test::TemporaryFolder folder;
   const std::string path = test::save_small_session(folder.path());
   const ProgramOutcome text = run({"view", path});
-  REQUIRE(text.code == kExitDone);
+  REQUIRE(text.code == terminal::kExitDone);
   const std::size_t verdict = text.out.find(" of work");
   REQUIRE(verdict != std::string::npos);
   CHECK(verdict < text.out.find("instruction"));

@@ -58,7 +58,7 @@ TEST_CASE("an operations report that is written again has every cell, and reads 
   const test::TemporaryFolder folder;
   const std::string again = folder.file("again.csv");
   const ProgramOutcome written = run({"view", saved_report(folder), "--output-format", "ops-csv", "-o", again});
-  REQUIRE_MESSAGE(written.code == app::kExitDone, written.err);
+  REQUIRE_MESSAGE(written.code == app::terminal::kExitDone, written.err);
   const std::string text = test::read_file(again);
   CHECK(text.starts_with("OP CODE,OP TYPE,GLOBAL CALL COUNT,DEVICE ID,DEVICE ARCH,ATTRIBUTES,MATH FIDELITY,"));
   CHECK(holds(text.substr(0, text.find('\n')), ",PM FPU UTIL (%),"));
@@ -79,7 +79,7 @@ TEST_CASE("of a device log the operations report tells what its zones do, by the
   const test::TemporaryFolder folder;
   const std::string made = folder.file("ops.csv");
   const ProgramOutcome written = run({"view", saved_log(folder), "--output-format", "ops-csv", "-o", made});
-  REQUIRE_MESSAGE(written.code == app::kExitDone, written.err);
+  REQUIRE_MESSAGE(written.code == app::terminal::kExitDone, written.err);
   CHECK(holds(written.err, "does not tell operations' names"));
   CHECK(csv(made,
             "SELECT \"GLOBAL CALL COUNT\", \"CORE COUNT\", \"DEVICE FW START CYCLE\", \"DEVICE FW END CYCLE\", "
@@ -95,7 +95,7 @@ TEST_CASE("of a device log the operations report tells what its zones do, by the
 TEST_CASE("time stamps by core: a row for each, the begins and ends of its zones in cycles") {
   const test::TemporaryFolder folder;
   const ProgramOutcome written = run({"view", saved_log(folder), "--output-format", "rearranged-csv", "-o", "-"});
-  REQUIRE_MESSAGE(written.code == app::kExitDone, written.err);
+  REQUIRE_MESSAGE(written.code == app::terminal::kExitDone, written.err);
   CHECK(written.out ==
         "device,core_x,core_y,BRISC BRISC-FW begin 1,BRISC BRISC-FW end 1,BRISC BRISC-FW begin 2,BRISC BRISC-FW end 2,"
         "BRISC BRISC-KERNEL begin 1,BRISC BRISC-KERNEL end 1,BRISC BRISC-KERNEL begin 2,BRISC BRISC-KERNEL end 2,"
@@ -107,7 +107,7 @@ TEST_CASE("time stamps by core: a row for each, the begins and ends of its zones
 TEST_CASE("the report in tt-perf's style: shares, bounds by the chip's peaks, advice") {
   const test::TemporaryFolder folder;
   const ProgramOutcome printed = run({"view", saved_report(folder), "--table", "tt-perf", "--output-format", "csv"});
-  REQUIRE_MESSAGE(printed.code == app::kExitDone, printed.err);
+  REQUIRE_MESSAGE(printed.code == app::terminal::kExitDone, printed.err);
   // 2 x 1024 x 1024 x 2048 operations in 100 us on 64 of the 72 cores of 262 / 4 TFLOP/s; 2 MiB of DRAM.
   CHECK(holds(printed.out, "Matmul 1024 x 1024 x 2048"));
   CHECK(holds(printed.out, ",FLOP,"));  // 43 of 58 TFLOP/s
@@ -115,15 +115,15 @@ TEST_CASE("the report in tt-perf's style: shares, bounds by the chip's peaks, ad
   CHECK(holds(printed.out, "few cores"));
   CHECK(holds(printed.out, "a long gap"));
   CHECK(holds(run({"view", saved_report(folder), "--output-format", "tt-perf"}).out, "Matmul 1024 x 1024 x 2048"));
-  using namespace tenstorrent;
+  using namespace analysis::tenstorrent;
   CHECK(bound_of(0.7, 0.2) == "DRAM");
   CHECK(bound_of(0.65, 0.65) == "BOTH");
   CHECK(bound_of(0.1, 0.66) == "FLOP");
-  CHECK(passes_of_fidelity("HiFi4") == 4);
-  CHECK(passes_of_fidelity("LoFi") == 1);
-  CHECK(passes_of_fidelity("") == 0);
-  CHECK(chip_peaks("blackhole")->dram_bytes_per_s == 512e9);
-  CHECK(!chip_peaks("another"));
+  CHECK(analysis::tenstorrent::passes_of_fidelity("HiFi4") == 4);
+  CHECK(analysis::tenstorrent::passes_of_fidelity("LoFi") == 1);
+  CHECK(analysis::tenstorrent::passes_of_fidelity("") == 0);
+  CHECK(analysis::tenstorrent::chip_peaks("blackhole")->dram_bytes_per_s == 512e9);
+  CHECK(!analysis::tenstorrent::chip_peaks("another"));
 }
 
 TEST_CASE("intervals for VTune read back with the same names, times and threads") {
@@ -135,21 +135,21 @@ TEST_CASE("intervals for VTune read back with the same names, times and threads"
       "inner,2013-08-28 01:02:03.00041,2013-08-28 01:02:03.00042,1,7\n");
   const std::string made = folder.file("out-hostname-box.csv");
   const ProgramOutcome written = run({"view", source, "--output-format", "vtune-csv", "-o", made});
-  REQUIRE_MESSAGE(written.code == app::kExitDone, written.err);
+  REQUIRE_MESSAGE(written.code == app::terminal::kExitDone, written.err);
   CHECK(holds(written.err, "became blanks"));
   const std::string text = test::read_file(made);
   CHECK(holds(text, "a  b,2013-08-28 01:02:03.000400000,2013-08-28 01:02:03.000500000,1,7\n"));
   const std::string question = "SELECT ts_ns, dur_ns, pid, tid FROM task ORDER BY ts_ns";
   CHECK(csv(made, question) == csv(source, question));
-  CHECK(utc_text(0) == "1970-01-01 00:00:00.000000000");
-  CHECK(utc_text(-1) == "1969-12-31 23:59:59.999999999");
+  CHECK(exporting::utc_text(0) == "1970-01-01 00:00:00.000000000");
+  CHECK(exporting::utc_text(-1) == "1969-12-31 23:59:59.999999999");
 }
 
 TEST_CASE("a bundle holds what the session gives, under names with the time, and says what it lacks") {
   const test::TemporaryFolder folder;
   const std::string tar = folder.file("all.tar");
   const ProgramOutcome written = run({"view", saved_log(folder), "--bundle", tar});
-  REQUIRE_MESSAGE(written.code == app::kExitDone, written.err);
+  REQUIRE_MESSAGE(written.code == app::terminal::kExitDone, written.err);
   const std::string bytes = test::read_file(tar);
   REQUIRE(bytes.size() % 512 == 0);
   std::string names;

@@ -24,14 +24,14 @@ TEST_CASE("what-if: streams and kernels are taken by all names that tables and m
   CHECK(shown != kernel);
   for (const std::string change : {"stream 7 x0.5", "stream stream 7 x0.5", "stream GPU 0 stream 7 x0.5"}) {
     const ProgramOutcome outcome = run({"what-if", path, "--change", change});
-    CHECK_MESSAGE(outcome.code == app::kExitDone, change << ": " << outcome.err);
+    CHECK_MESSAGE(outcome.code == app::terminal::kExitDone, change << ": " << outcome.err);
     CHECK(holds(outcome.out, "1 events or edges changed"));
   }
   for (const std::string& name : std::vector{kernel, shown}) {
     const ProgramOutcome outcome = run({"what-if", path, "--change", "kernel " + name + " x0.5"});
-    CHECK_MESSAGE(outcome.code == app::kExitDone, name << ": " << outcome.err);
+    CHECK_MESSAGE(outcome.code == app::terminal::kExitDone, name << ": " << outcome.err);
     CHECK(holds(outcome.out, "1 events or edges changed"));
   }
-  CHECK(run({"what-if", path, "--change", "stream 8 x0.5"}).code != app::kExitDone);
-  CHECK(run({"what-if", path, "--change", "kernel softmax_backward x0.5"}).code != app::kExitDone);
+  CHECK(run({"what-if", path, "--change", "stream 8 x0.5"}).code != app::terminal::kExitDone);
+  CHECK(run({"what-if", path, "--change", "kernel softmax_backward x0.5"}).code != app::terminal::kExitDone);
 }

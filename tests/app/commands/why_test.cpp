@@ -27,7 +27,7 @@ struct KernelFile {
   }
   [[nodiscard]] std::string query(const std::string& sql) const {
     const ProgramOutcome outcome = run({"query", path, sql, "--format", "csv"});
-    REQUIRE(outcome.code == app::kExitDone);
+    REQUIRE(outcome.code == app::terminal::kExitDone);
     const std::string rows = outcome.out.substr(outcome.out.find('\n') + 1);
     return rows.substr(0, rows.find('\n'));
   }
@@ -36,7 +36,7 @@ struct KernelFile {
     std::vector<std::string> all{"view", path, "--table", table, "--output-format", "csv"};
     all.insert(all.end(), more.begin(), more.end());
     const ProgramOutcome outcome = run(all);
-    REQUIRE_MESSAGE(outcome.code == app::kExitDone, outcome.err);
+    REQUIRE_MESSAGE(outcome.code == app::terminal::kExitDone, outcome.err);
     std::size_t at = 0, place = 0;
     std::int64_t sum = 0;
     for (std::size_t line = 0; at < outcome.out.size(); ++line) {
@@ -96,7 +96,7 @@ TEST_CASE("what-if: changes that are made together touch what each of them touch
     std::vector<std::string> words = {"what-if", file.path, "--format", "json"};
     for (const std::string& change : changes) words.insert(words.end(), {"--change", change});
     const ProgramOutcome outcome = run(words);
-    REQUIRE_MESSAGE(outcome.code == app::kExitDone, outcome.err);
+    REQUIRE_MESSAGE(outcome.code == app::terminal::kExitDone, outcome.err);
     const std::string key = "\"touched\": ";
     return std::stoll(outcome.out.substr(outcome.out.find(key) + key.size()));
   };
@@ -109,25 +109,25 @@ TEST_CASE("what-if: changes that are made together touch what each of them touch
 TEST_CASE("what-if: totals and both paths as text and JSON, and what is no change or touches nothing is said") {
   const KernelFile file;
   const ProgramOutcome text = run({"what-if", file.path, "--change", "dma bandwidth x1.5"});
-  CHECK(text.code == app::kExitDone);
+  CHECK(text.code == app::terminal::kExitDone);
   CHECK(text.out.find("as fast") != std::string::npos);
   CHECK(text.out.find("Most of the critical path: memory") != std::string::npos);
   const ProgramOutcome json = run(
       {"what-if", file.path, "--change", "opcode MATMUL x0.5", "--change", "dma bandwidth x1.5", "--format", "json"});
-  CHECK(json.code == app::kExitDone);
-  CHECK(json.out.find("\"changes\": [\"opcode MATMUL x0.5\", \"dma bandwidth x1.5\"]") != std::string::npos);
+  CHECK(json.code == app::terminal::kExitDone);
+  CHECK(json.out.find("\"changes\": [\n \"opcode MATMUL x0.5\",\n \"dma bandwidth x1.5\"\n]") != std::string::npos);
   CHECK(json.out.find("\"total_before_ns\": " + file.query("SELECT sum(dur_ns) FROM critical_path")) !=
         std::string::npos);
   const ProgramOutcome part = run({"what-if", file.path, "--change", "dma bandwidth x1.5", "--range", "1900us:2000us"});
-  CHECK(part.code == app::kExitDone);
+  CHECK(part.code == app::terminal::kExitDone);
   const ProgramOutcome reload =
       run({"what-if", file.path, "--change", "drop reload of w1", "--range", "1900us:2000us"});
-  CHECK_MESSAGE(reload.code == app::kExitDone, reload.err);
-  CHECK(run({"what-if", file.path, "--change", "faster"}).code == app::kExitUsage);
+  CHECK_MESSAGE(reload.code == app::terminal::kExitDone, reload.err);
+  CHECK(run({"what-if", file.path, "--change", "faster"}).code == app::terminal::kExitUsage);
   const ProgramOutcome nothing = run({"what-if", file.path, "--change", "opcode NONE x2"});
-  CHECK(nothing.code == app::kExitFailed);
+  CHECK(nothing.code == app::terminal::kExitFailed);
   CHECK(nothing.err.find("touches nothing") != std::string::npos);
   const ProgramOutcome filtered = run({"what-if", file.path, "--change", "remove wait S[4]", "--filter", "MATMUL"});
-  CHECK(filtered.code == app::kExitFailed);
+  CHECK(filtered.code == app::terminal::kExitFailed);
   CHECK(filtered.err.find("takes a range") != std::string::npos);
 }

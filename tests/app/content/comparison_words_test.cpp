@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 using namespace accelscope;
+using namespace accelscope::app::content;
 using namespace accelscope::app;
 
 TEST_CASE("differences have a sign and the unit of their size, those of shares are percentage points") {

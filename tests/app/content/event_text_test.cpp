@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 namespace {
 
 // An event with these columns; a text is a text column, a number the bytes.
@@ -67,4 +67,4 @@ TEST_CASE("a wait says what it waits for, by its own words where no dependency t
 }
 
 }  // namespace
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -9,6 +9,7 @@
 #include "tests/support/simulated_session.h"
 
 using namespace accelscope;
+using namespace accelscope::app::content;
 using namespace accelscope::app;
 using test::holds;
 using test::run;
@@ -17,7 +18,7 @@ TEST_CASE("tables without time: all that SQL has of them, with as many rows, and
   const std::shared_ptr<Store> store = test::simulated_session();
   const auto snapshot = store->snapshot();
   WorkerPool pool(1);
-  SqlSession sql(*store, snapshot, pool);
+  sql::Session sql(*store, snapshot, pool);
   TaskControl control;
   const std::vector<FactTable> tables = fact_tables(*snapshot);
   CHECK(tables.size() > 5);
@@ -57,15 +58,15 @@ TEST_CASE("view --table prints what a query of it prints, and an unknown one nam
   REQUIRE(test::simulated_session()->save(path).ok());
   const auto asked = run({"query", path, "SELECT variable_name, type, shape FROM neff_node", "--format", "csv"});
   const auto printed = run({"view", path, "--table", "neff_node", "--output-format", "csv"});
-  REQUIRE(printed.code == kExitDone);
+  REQUIRE(printed.code == terminal::kExitDone);
   CHECK(printed.out.starts_with("variable_name,type,format,shape,size"));
   const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
   CHECK(lines(printed.out) == lines(asked.out));
   CHECK(holds(run({"view", path, "--table", "meta", "--json"}).out, "\"key\""));
   const auto wrong = run({"view", path, "--table", "neff_nodes"});
-  CHECK(wrong.code != kExitDone);
+  CHECK(wrong.code != terminal::kExitDone);
   CHECK(holds(wrong.err, "did you mean neff_node?"));
   CHECK(holds(wrong.err, "dma_queues_info"));
-  CHECK(run({"view", path, "--table", "meta", "--range", "10%:20%"}).code != kExitDone);
+  CHECK(run({"view", path, "--table", "meta", "--range", "10%:20%"}).code != terminal::kExitDone);
   CHECK(holds(run({"view", path, "--table", "instruction", "--output-format", "csv"}).out.substr(0, 200), "ts_ns"));
 }

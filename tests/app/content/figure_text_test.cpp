@@ -1,16 +1,17 @@
 #include "app/content/figure_text.h"
-
-#include "core/model/unit.h"
+#include "core/base/format.h"
 
 #include <doctest/doctest.h>
 
 using namespace accelscope;
+using namespace accelscope::app::content;
 using namespace accelscope::app;
 
 namespace {
 
-SessionMetric metric(const char* name, const char* group, std::optional<double> ours, std::optional<double> stated) {
-  SessionMetric made;
+analysis::SessionMetric metric(const char* name, const char* group, std::optional<double> ours,
+                               std::optional<double> stated) {
+  analysis::SessionMetric made;
   made.name = name;
   made.group = group;
   made.value = ours;
@@ -26,13 +27,14 @@ TEST_CASE("figures read in the unit of their size") {
   CHECK(format_value(38'412, "") == "38,412");
   CHECK(format_value(0.103, "share") == "10.3 %");
   CHECK(format_value(4'387, "cycles") == "4,387 cycles");
-  CHECK(exact_figure(0.5, "s") == "0.5 s");
-  CHECK(exact_figure(34, "") == "34");
+  CHECK(format_exact(0.5, "s") == "0.5 s");
+  CHECK(format_exact(34, "") == "34");
 }
 
 TEST_CASE("a row of figures marks what lies more than 1 % apart, and tells the margin") {
-  std::vector<SessionMetric> metrics = {metric("a_time", "tensor_engine", 99, 100), metric("b_time", "data", 100, 100),
-                                        metric("c_time", "data", 3, std::nullopt), metric("d_time", "data", 5, 0)};
+  std::vector<analysis::SessionMetric> metrics = {
+      metric("a_time", "tensor_engine", 99, 100), metric("b_time", "data", 100, 100),
+      metric("c_time", "data", 3, std::nullopt), metric("d_time", "data", 5, 0)};
   metrics[0].margin = 0.02;
   metrics[1].value = 99.5;
   metrics[1].margin = 0.01;
@@ -60,10 +62,10 @@ TEST_CASE("figures have titles for people, and utilisation, time and bandwidth c
   CHECK(figure_title("gpsimd_engine_active_time_percent") == "GpSimd engine active, share of time");
   CHECK(figure_title("hbm_read_bytes") == "HBM read");
   CHECK(figure_title("tt_launch_count") == "Tt launch count");
-  std::vector<SessionMetric> metrics = {metric("event_count", "overall_stats", 4, 4),
-                                        metric("total_time", "overall_stats", 1, 1),
-                                        metric("mbu_estimated_percent", "data_movement", 0.2, 0.2),
-                                        metric("mfu_estimated_percent", "overall_stats", 0.1, 0.1)};
+  std::vector<analysis::SessionMetric> metrics = {metric("event_count", "overall_stats", 4, 4),
+                                                  metric("total_time", "overall_stats", 1, 1),
+                                                  metric("mbu_estimated_percent", "data_movement", 0.2, 0.2),
+                                                  metric("mfu_estimated_percent", "overall_stats", 0.1, 0.1)};
   const auto rows = figure_rows(metrics, "", FigureOrder::as_given, false);
   REQUIRE(rows.size() == 4);
   CHECK(rows[0].metric->name == "mfu_estimated_percent");
@@ -75,8 +77,9 @@ TEST_CASE("figures have titles for people, and utilisation, time and bandwidth c
 }
 
 TEST_CASE("rows of figures are narrowed by words and sorted by the size of the difference") {
-  std::vector<SessionMetric> metrics = {metric("a_time", "tensor_engine", 90, 100), metric("b_time", "data", 120, 100),
-                                        metric("c_count", "data", 7, std::nullopt)};
+  std::vector<analysis::SessionMetric> metrics = {metric("a_time", "tensor_engine", 90, 100),
+                                                  metric("b_time", "data", 120, 100),
+                                                  metric("c_count", "data", 7, std::nullopt)};
   CHECK(figure_rows(metrics, "tensor", FigureOrder::as_given, false).size() == 1);
   const auto sorted = figure_rows(metrics, "", FigureOrder::by_difference, true);
   REQUIRE(sorted.size() == 3);

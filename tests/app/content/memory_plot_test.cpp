@@ -6,13 +6,14 @@
 #include "app/content/memory/plot_data.h"
 
 using namespace accelscope;
+using namespace accelscope::app::content;
 using namespace accelscope::app;
 
 namespace {
 
-std::shared_ptr<const MemoryUsage> random_usage(unsigned seed) {
+std::shared_ptr<const analysis::MemoryUsage> random_usage(unsigned seed) {
   std::mt19937 random(seed);
-  auto usage = std::make_shared<MemoryUsage>();
+  auto usage = std::make_shared<analysis::MemoryUsage>();
   usage->snapshot_version = 1;
   usage->tensors = {"a", "b", "c", "d"};
   usage->sites = {""};
@@ -20,7 +21,7 @@ std::shared_ptr<const MemoryUsage> random_usage(unsigned seed) {
   std::int64_t ns = 0;
   for (int i = 0; i < 200; ++i) {
     ns += std::uniform_int_distribution<std::int64_t>(0, 9)(random);
-    Allocation allocation;
+    analysis::Allocation allocation;
     allocation.event = make_event_id(0, static_cast<std::uint32_t>(i));
     allocation.tensor = std::uniform_int_distribution<std::uint32_t>(0, 3)(random);
     allocation.bytes = std::uniform_int_distribution<std::uint64_t>(1, 1'000)(random);
@@ -32,8 +33,8 @@ std::shared_ptr<const MemoryUsage> random_usage(unsigned seed) {
   return usage;
 }
 
-MemoryUsage named_pools(const std::vector<std::string>& names) {
-  MemoryUsage usage;
+analysis::MemoryUsage named_pools(const std::vector<std::string>& names) {
+  analysis::MemoryUsage usage;
   for (const std::string& name : names) usage.pools.emplace_back().name = name;
   return usage;
 }
@@ -86,8 +87,9 @@ TEST_CASE("memory plot: the stretches that are drawn are the stack, pixel by pix
 }
 
 TEST_CASE("memory pools: parts of one memory are a family in the order of their numbers, others stand alone") {
-  const MemoryUsage usage = named_pools({"nc0 SBUF partition 32", "HBM", "nc0 SBUF partition 0", "nc1 SBUF partition 0",
-                                         "PSUM bank 1x", "PSUM bank 10", "PSUM bank 9", " partition 1"});
+  const analysis::MemoryUsage usage =
+      named_pools({"nc0 SBUF partition 32", "HBM", "nc0 SBUF partition 0", "nc1 SBUF partition 0", "PSUM bank 1x",
+                   "PSUM bank 10", "PSUM bank 9", " partition 1"});
   const std::vector<PoolFamily> families = pool_families(usage);
   std::vector<std::string> names;
   for (const PoolFamily& family : families) names.push_back(family.name);

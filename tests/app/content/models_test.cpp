@@ -12,6 +12,7 @@
 #include "tests/support/small_session.h"
 
 using namespace accelscope;
+using namespace accelscope::app::content;
 using namespace accelscope::app;
 
 namespace {
@@ -69,7 +70,7 @@ TEST_CASE("details: an event without a value in a column does not show the colum
 }
 
 TEST_CASE("operands: semaphores, memory, tiles and unknown words are told apart") {
-  const auto operands = neuron::parse_operands(
+  const auto operands = analysis::neuron::parse_operands(
       " S[24] (qGpSimdDynamic)>=16 $S[2]++@complete src=fp16@0x2fffe[-1,0,-32][32,1,4] dst=fp32@0x2000800[1][512] "
       "128*64 acc_flags=3 GELU");
   REQUIRE(operands.size() == 7);
@@ -89,7 +90,7 @@ TEST_CASE("operands: semaphores, memory, tiles and unknown words are told apart"
 TEST_CASE("operands: broken text is kept as text and crashes nothing") {
   for (const char* text : {"", " ", "(", "S[", "S[5", "S[5] (", "src=", "src=@", "src=fp16@0xZZ", "*", "1*", "=x",
                            "a=b=c", "src=fp16@0x10[1,2", "]]]", "(((", "S[1]@"}) {
-    for (const auto& operand : neuron::parse_operands(text)) CHECK_FALSE(operand.text.empty());
+    for (const auto& operand : analysis::neuron::parse_operands(text)) CHECK_FALSE(operand.text.empty());
   }
 }
 
@@ -128,7 +129,7 @@ TEST_CASE("source: a short location means the stored file whose path ends with i
 }
 
 TEST_CASE("source: costs land on their lines, whatever the path's length, and nothing lies beyond the file") {
-  SourceLines lines;
+  analysis::SourceLines lines;
   lines.lines = {{.path = "k.py", .line = 2, .event_count = 3, .busy_ns = 500, .wait_ns = 40, .bytes = 64},
                  {.path = "/src/k.py", .line = 2, .event_count = 1, .busy_ns = 100, .wait_ns = 0, .bytes = 0},
                  {.path = "k.py", .line = 99, .event_count = 1, .busy_ns = 1, .wait_ns = 0, .bytes = 0},
@@ -166,7 +167,7 @@ TEST_CASE("stack: frames of every spelling name function and line") {
 }
 
 TEST_CASE("memory: what is alive is grouped by tensor, largest first, small ones left out on request") {
-  MemoryUsage usage;
+  analysis::MemoryUsage usage;
   usage.tensors = {"w1", "x"};
   usage.pools = {{.name = "SBUF"}};
   usage.allocations = {{.pool = 0, .tensor = 0, .address = {}, .bytes = 40, .begin_ns = 0, .end_ns = 10},
@@ -184,7 +185,7 @@ TEST_CASE("memory: what is alive is grouped by tensor, largest first, small ones
 }
 
 TEST_CASE("memory: the address map shows every allocation, and a million of them as no more than can be seen") {
-  MemoryUsage usage;
+  analysis::MemoryUsage usage;
   usage.tensors = {"w1", "x"};
   usage.pools = {{.name = "SBUF"}};
   usage.allocations.push_back({.pool = 0, .tensor = 1, .address = {}, .bytes = 8, .begin_ns = 0, .end_ns = {}});
@@ -219,7 +220,7 @@ TEST_CASE("memory: the address map shows every allocation, and a million of them
 }
 
 TEST_CASE("memory: a map of scattered allocations has no more blocks than a frame can draw") {
-  MemoryUsage usage;
+  analysis::MemoryUsage usage;
   usage.tensors = {"w"};
   usage.pools.resize(1);
   for (std::uint32_t i = 0; i < 200'000; ++i) {
@@ -234,7 +235,7 @@ TEST_CASE("memory: a map of scattered allocations has no more blocks than a fram
 }
 
 TEST_CASE("memory: tensors that alternate everywhere are drawn as several, and as no more blocks than else") {
-  MemoryUsage usage;
+  analysis::MemoryUsage usage;
   usage.pools.resize(1);
   for (std::uint32_t i = 0; i < 500; ++i) usage.tensors.push_back("t" + std::to_string(i));
   for (std::uint32_t i = 0; i < 200'000; ++i) {
@@ -258,13 +259,13 @@ TEST_CASE("memory: tensors that alternate everywhere are drawn as several, and a
 }
 
 TEST_CASE("memory: the address scale keeps the used large, names what was never used, and goes both ways") {
-  PoolUsage pool;
+  analysis::PoolUsage pool;
   pool.touched = {{0x1000, 0x2000}, {0x2010, 0x3000}, {0x800000, 0x801000}};
   AddressScale scale(pool);
   REQUIRE(scale.parts().size() == 3);
-  CHECK(scale.parts()[0].span == AddressSpan{0x1000, 0x3000});  // a short gap is no gap
+  CHECK(scale.parts()[0].span == analysis::AddressSpan{0x1000, 0x3000});  // a short gap is no gap
   CHECK_FALSE(scale.parts()[1].used);
-  CHECK(scale.parts()[1].span == AddressSpan{0x3000, 0x800000});
+  CHECK(scale.parts()[1].span == analysis::AddressSpan{0x3000, 0x800000});
   CHECK(scale.parts()[1].end - scale.parts()[1].begin < 0.3);
   for (const std::uint64_t address : {0x1000ULL, 0x1800ULL, 0x2FFFULL, 0x800000ULL, 0x800FFFULL}) {
     const std::uint64_t back = scale.address_at(scale.share_of(address) + 1e-9);
@@ -273,13 +274,13 @@ TEST_CASE("memory: the address scale keeps the used large, names what was never 
   }
   pool.capacity_bytes = 0x1000000;  // with a capacity the plot runs from 0 to it
   scale = AddressScale(pool);
-  CHECK(scale.parts().front().span == AddressSpan{0, 0x1000});
+  CHECK(scale.parts().front().span == analysis::AddressSpan{0, 0x1000});
   CHECK(scale.parts().back().span.end == 0x1000000);
   CHECK(scale.parts().back().end == doctest::Approx(1));
 }
 
 TEST_CASE("memory: what is alive is sorted by any column, rows without a value last") {
-  MemoryUsage usage;
+  analysis::MemoryUsage usage;
   usage.tensors = {"b", "a"};
   usage.pools.resize(1);
   usage.allocations = {{.tensor = 0, .address = 0x20, .bytes = 10, .begin_ns = 0, .end_ns = 50},
@@ -311,14 +312,7 @@ TEST_CASE("memory: the slider runs from everything to 16 MiB and back") {
   }
 }
 
-TEST_CASE("axes: ticks are round, within the range, and few enough") {
-  const auto ticks = time_ticks({1'983'435, 1'989'435}, 8);
-  REQUIRE(ticks.size() >= 4);
-  CHECK(ticks.size() <= 8);
-  CHECK(ticks.front().ns == 1'984'000);
-  CHECK(ticks.front().text == "1,984 µs");
-  CHECK(time_ticks({0, 0}, 8).empty());
-  CHECK(time_ticks({-1'000, 1'000}, 4).front().ns >= -1'000);
+TEST_CASE("axes: ticks of sizes are round and few enough") {
   const auto bytes = byte_ticks(24U << 20, 6);
   CHECK(bytes.size() <= 6);
   CHECK(bytes.front() == 4U << 20);
@@ -326,33 +320,33 @@ TEST_CASE("axes: ticks are round, within the range, and few enough") {
 }
 
 TEST_CASE("axes: the visible range shows as many decimals as tell a thousandth of it") {
-  CHECK(range_text(1'983'435, 1'989'435) == "1,983.435 – 1,989.435 µs");
-  CHECK(range_text(1'861'200, 2'156'300) == "1,861.2 – 2,156.3 µs");
-  CHECK(range_text(0, 393'200'000) == "0.0 – 393.2 ms");
-  CHECK(range_text(10, 20) == "10 – 20 ns");
-  CHECK(range_text(-0.02, 1) == "0 – 1 ns");
+  CHECK(format_range(1'983'435, 1'989'435) == "1,983.435 – 1,989.435 µs");
+  CHECK(format_range(1'861'200, 2'156'300) == "1,861.2 – 2,156.3 µs");
+  CHECK(format_range(0, 393'200'000) == "0.0 – 393.2 ms");
+  CHECK(format_range(10, 20) == "10 – 20 ns");
+  CHECK(format_range(-0.02, 1) == "0 – 1 ns");
 }
 
 TEST_CASE("progress: share, rate and time left appear when they mean something") {
-  const JobProgress begin = describe_progress(0, 0, 0.01);
+  const session::JobProgress begin = session::describe_progress(0, 0, 0.01);
   CHECK(begin.share_text.empty());
   CHECK(begin.rate_text.empty());
-  const JobProgress half = describe_progress(500'000'000, 1'000'000'000, 2);
+  const session::JobProgress half = session::describe_progress(500'000'000, 1'000'000'000, 2);
   CHECK(half.share == doctest::Approx(0.5));
   CHECK(half.share_text == "50 %");
   CHECK(half.rate_text == "250 MB/s");
   CHECK(half.left_text == "2 s left");
-  CHECK(progress_text(half) == "50 %  476.8 MiB of 953.7 MiB  250 MB/s  2 s left");
-  CHECK(progress_text(describe_progress(1 << 20, 0, 2)) == "1 MiB  524.3 kB/s");
-  CHECK(progress_text(describe_progress(2'000, 4'000, 2, JobUnit::events)) ==
+  CHECK(session::progress_text(half) == "50 %  476.8 MiB of 953.7 MiB  250 MB/s  2 s left");
+  CHECK(session::progress_text(session::describe_progress(1 << 20, 0, 2)) == "1 MiB  524.3 kB/s");
+  CHECK(session::progress_text(session::describe_progress(2'000, 4'000, 2, session::JobUnit::events)) ==
         "50 %  2,000 of 4,000 events  1,000/s  2 s left");
-  CHECK(progress_text(begin).empty());
-  CHECK(describe_progress(10, 5, 1).share == 1);
-  CHECK(describe_progress(1'000, 1'000'000'000, 1).left_text.ends_with(" min left"));
+  CHECK(session::progress_text(begin).empty());
+  CHECK(session::describe_progress(10, 5, 1).share == 1);
+  CHECK(session::describe_progress(1'000, 1'000'000'000, 1).left_text.ends_with(" min left"));
 }
 
 TEST_CASE("jobs: a cancelled job stops, and its result comes to the one who asked") {
-  BackgroundJob job("waits", [](JobControl& control) -> Result<void> {
+  session::BackgroundJob job("waits", [](session::JobControl& control) -> Result<void> {
     while (control.report(1, 2)) std::this_thread::yield();
     return Error{"cancelled"};
   });
@@ -364,13 +358,13 @@ TEST_CASE("jobs: a cancelled job stops, and its result comes to the one who aske
 
 TEST_CASE("quality: one sentence says the worst") {
   Snapshot snapshot;
-  CHECK(quality_text(summarise_quality(snapshot)) == "Data complete");
+  CHECK(panels::quality_text(panels::summarise_quality(snapshot)) == "Data complete");
   snapshot.quality.push_back({"clock_residual", 1, ""});
-  CHECK(quality_text(summarise_quality(snapshot)) == "1 note on data quality");
+  CHECK(panels::quality_text(panels::summarise_quality(snapshot)) == "1 note on data quality");
   snapshot.quality.push_back({"rows_lost", 1, ""});
   snapshot.quality.push_back({"stray_bytes", 1, ""});
-  CHECK(quality_text(summarise_quality(snapshot)) == "2 warnings on data quality");
-  CHECK_FALSE(summarise_quality(snapshot).complete());
+  CHECK(panels::quality_text(panels::summarise_quality(snapshot)) == "2 warnings on data quality");
+  CHECK_FALSE(panels::summarise_quality(snapshot).complete());
   snapshot.quality.push_back({"truncated", 1, ""});
-  CHECK(quality_text(summarise_quality(snapshot)) == "1 error in the data");
+  CHECK(panels::quality_text(panels::summarise_quality(snapshot)) == "1 error in the data");
 }

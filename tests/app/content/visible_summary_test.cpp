@@ -6,6 +6,7 @@
 #include "core/store/store.h"
 
 using namespace accelscope;
+using namespace accelscope::app::content;
 using namespace accelscope::app;
 
 namespace {
@@ -57,13 +58,14 @@ class Step {
     EventFilter filter;
     filter.range = range;
     const QueryContext query{*store_, store_->snapshot(), pool_, control_};
-    const auto summary = selection_summary(query, filter);
-    const auto memory = memory_usage(query);
+    const auto summary = analysis::selection_summary(query, filter);
+    const auto memory = analysis::memory_usage(query);
     REQUIRE(summary.ok());
     REQUIRE(memory.ok());
-    const auto report = range_report(query, filter, {.index = nullptr, .dependencies = nullptr, .memory = *memory});
+    const auto report =
+        analysis::range_report(query, filter, {.index = nullptr, .dependencies = nullptr, .memory = *memory});
     REQUIRE(report.ok());
-    return visible_columns(*query.snapshot, **summary, report->get());
+    return visible_columns(*query.snapshot, VisibleFacts(*query.snapshot), **summary, report->get());
   }
 
  private:

@@ -16,6 +16,7 @@
 #include "tests/support/wait.h"
 
 using namespace accelscope;
+using namespace accelscope::app::library;
 using namespace accelscope::app;
 using test::holds;
 using test::run;
@@ -24,7 +25,7 @@ namespace {
 
 std::string simulate_into(const test::TemporaryFolder& folder, const std::string& name) {
   const std::string path = folder.file(name);
-  REQUIRE(run({"simulate", "-o", path, "--seed", "3", "--events", "4000"}).code == kExitDone);
+  REQUIRE(run({"simulate", "-o", path, "--seed", "3", "--events", "4000"}).code == terminal::kExitDone);
   return path;
 }
 
@@ -54,29 +55,33 @@ TEST_CASE("library: a session's headline is what opening it tells, and a save th
   const LibraryEntry entry = read_entry(path, folder.path());
   CHECK(entry.problem.empty());
   CHECK(entry.headline.saved_unix_s > 0);
-  CHECK(entry.headline.activity.size() == Headline::kCells);
+  CHECK(entry.headline.activity.size() == workspace::Headline::kCells);
   CHECK(*std::max_element(entry.headline.activity.begin(), entry.headline.activity.end()) == '9');
   const auto store = Store::open(path);
   REQUIRE(store.ok());
   TaskControl control;
-  const auto reported = find_headline({**store, (*store)->snapshot(), pool, control}, entry.headline.saved_unix_s);
+  const auto reported =
+      workspace::find_headline({**store, (*store)->snapshot(), pool, control}, entry.headline.saved_unix_s);
   REQUIRE(reported.ok());
   CHECK(*reported == entry.headline);
   // WARNINGS of a list counts what the Warnings panel tells, an error of the hardware first.
-  const auto advice = find_advice({**store, (*store)->snapshot(), pool, control}, {});
+  const auto advice = analysis::find_advice({**store, (*store)->snapshot(), pool, control}, {});
   REQUIRE(advice.ok());
-  REQUIRE(reported_error(**advice) != nullptr);
+  REQUIRE(analysis::reported_error(**advice) != nullptr);
   CHECK(entry.headline.findings == (*advice)->findings.size());
-  CHECK(entry.headline.error == reported_error(**advice)->tab);
-  CHECK(headline_of(to_text(entry.headline)) == entry.headline);
+  CHECK(entry.headline.error == analysis::reported_error(**advice)->tab);
+  CHECK(workspace::headline_of(workspace::to_text(entry.headline)) == entry.headline);
   const std::string list = run({"list", folder.path()}).out;
   CHECK(holds(list, entry.headline.error + "; " + std::to_string((*advice)->findings.size())));
   CHECK(reported->events == count_passing(*(*store)->snapshot(), nullptr));  // rows without times are none
-  REQUIRE((*store)->set_overlay_value(kHeadlineKey, to_text(Headline{.name = "x", .saved_unix_s = 17})).ok());
-  keep_headline(**store, pool);
-  CHECK(headline_of((*store)->overlay_value(kHeadlineKey))->saved_unix_s == 17);
-  CHECK_FALSE(headline_of("2\tnewer").has_value());
-  CHECK_FALSE(headline_of("").has_value());
+  REQUIRE((*store)
+              ->set_overlay_value(workspace::kHeadlineKey,
+                                  workspace::to_text(workspace::Headline{.name = "x", .saved_unix_s = 17}))
+              .ok());
+  workspace::keep_headline(**store, pool);
+  CHECK(workspace::headline_of((*store)->overlay_value(workspace::kHeadlineKey))->saved_unix_s == 17);
+  CHECK_FALSE(workspace::headline_of("2\tnewer").has_value());
+  CHECK_FALSE(workspace::headline_of("").has_value());
 }
 
 TEST_CASE("library: what an agent saved without a headline is listed without figures, and nothing is written into it") {
@@ -89,7 +94,7 @@ TEST_CASE("library: what an agent saved without a headline is listed without fig
   CHECK(entry.name == "agent");
   CHECK(entry.size_bytes > 0);
   CHECK(entry.when_unix_s() > 0);
-  CHECK(read_overlay(path)->count(kHeadlineKey) == 0);
+  CHECK(read_overlay(path)->count(workspace::kHeadlineKey) == 0);
 }
 
 TEST_CASE("library: tags, title and project are kept in the file, of one that cannot be written beside it") {
@@ -113,12 +118,12 @@ TEST_CASE("library: tags, title and project are kept in the file, of one that ca
   {
     const std::string sidecar = folder.file("b.accel") + ".overlay";
     REQUIRE(std::filesystem::copy_file(path, sidecar));
-    REQUIRE(write_overlay_value(folder.file("b.accel"), kTagsKey, "beside").ok());
+    REQUIRE(write_overlay_value(folder.file("b.accel"), workspace::kTagsKey, "beside").ok());
   }
-  CHECK(read_overlay(folder.file("b.accel"))->at(kTagsKey) == "beside");
+  CHECK(read_overlay(folder.file("b.accel"))->at(workspace::kTagsKey) == "beside");
   // Taken away there, the file's own value does not come back.
-  REQUIRE(write_overlay_value(folder.file("b.accel"), kTagsKey, "").ok());
-  CHECK(read_overlay(folder.file("b.accel"))->count(kTagsKey) == 0);
+  REQUIRE(write_overlay_value(folder.file("b.accel"), workspace::kTagsKey, "").ok());
+  CHECK(read_overlay(folder.file("b.accel"))->count(workspace::kTagsKey) == 0);
   CHECK(read_entry(folder.file("b.accel"), folder.path()).tags.empty());
 }
 
@@ -130,7 +135,7 @@ TEST_CASE("library: a sidecar that is broken or no plain file hides nothing, and
   const auto still_reads = [&] {
     const auto values = read_overlay(path);
     REQUIRE(values.ok());
-    CHECK(values->at(kTagsKey) == "own");
+    CHECK(values->at(workspace::kTagsKey) == "own");
     CHECK_FALSE(set_tags(path, {"other"}).ok());
     CHECK(holds(read_entry(path, folder.path()).remark, "a.accel.overlay"));
     CHECK(holds(run({"list", folder.path()}).err, "a.accel.overlay"));
@@ -146,7 +151,7 @@ TEST_CASE("library: a sidecar that is broken or no plain file hides nothing, and
   REQUIRE(set_tags(elsewhere, {"foreign"}).ok());
   std::filesystem::create_symlink(elsewhere, sidecar);
   still_reads();
-  CHECK(read_overlay(elsewhere)->at(kTagsKey) == "foreign");
+  CHECK(read_overlay(elsewhere)->at(workspace::kTagsKey) == "foreign");
   std::filesystem::create_symlink(folder.file("nowhere"), sidecar);
   still_reads();
   CHECK_FALSE(std::filesystem::exists(folder.file("nowhere")));
@@ -160,14 +165,14 @@ TEST_CASE("library: a copied file is not listed under the name of the first, and
     StoreSink sink(*store);
     REQUIRE(capture::sim::simulate({.seed = 5, .kernels = 1}, sink).ok());
     WorkerPool pool(1);
-    keep_headline(*store, pool);
+    workspace::keep_headline(*store, pool);
     REQUIRE(store->save(path).ok());
   }
   CHECK(read_entry(path, folder.path()).has_figures());
   REQUIRE(std::filesystem::copy_file(path, folder.file("copy.accel")));
   CHECK(read_entry(folder.file("copy.accel"), folder.path()).name == "copy");
   REQUIRE(set_title(path, "listed so").ok());
-  REQUIRE(run({"import", path, "-o", folder.file("named.accel"), "--name", "wanted"}).code == kExitDone);
+  REQUIRE(run({"import", path, "-o", folder.file("named.accel"), "--name", "wanted"}).code == terminal::kExitDone);
   CHECK(read_entry(folder.file("named.accel"), folder.path()).name == "wanted");
   CHECK(read_entry(path, folder.path()).name == "listed so");
 }
@@ -192,7 +197,7 @@ TEST_CASE("library: of two profiles that would become one file the second is ref
   std::filesystem::create_directories(folder.file("same"));
   test::write_file(folder.file("same/a.json"), profile);
   test::write_file(folder.file("same/a.JSON"), profile);
-  Settings settings("");
+  persist::Settings settings("");
   WorkerPool pool(1);
   Library library(settings, pool, {});
   library.import(folder.file("same/a.json"), {});
@@ -213,7 +218,7 @@ TEST_CASE("library: a scan finds sessions and profiles below a folder, and tells
   const std::string session = simulate_into(folder, "deep/er/a.accel");
   const std::string profile = folder.file("deep/kernel.json");
   REQUIRE(run({"simulate", "-o", profile, "--seed", "3", "--events", "2000", "--format", "neuron-json"}).code ==
-          kExitDone);
+          terminal::kExitDone);
   test::write_file(folder.file("notes.txt"), "nothing of ours");
   test::write_file(folder.file("broken.accel"), "SQLite format 3");
   test::write_file(folder.file(".hidden.accel"), "x");
@@ -257,9 +262,9 @@ TEST_CASE("list prints the sessions of a folder, as a table and as JSON, and sea
   REQUIRE(set_tags(path, {"baseline"}).ok());
   (void)simulate_into(folder, "other.accel");
   REQUIRE(run({"simulate", "-o", folder.file("p.json"), "--events", "2000", "--format", "neuron-json"}).code ==
-          kExitDone);
+          terminal::kExitDone);
   const auto all = run({"list", folder.path()});
-  REQUIRE(all.code == kExitDone);
+  REQUIRE(all.code == terminal::kExitDone);
   CHECK(holds(all.out, "mlp_fwd.accel"));
   CHECK(holds(all.out, "other.accel"));
   CHECK_FALSE(holds(all.out, "p.json"));
@@ -267,8 +272,8 @@ TEST_CASE("list prints the sessions of a folder, as a table and as JSON, and sea
   const auto found = run({"list", folder.path(), "--search", "baseline", "--json"});
   CHECK(holds(found.out, "\"tags\": [\"baseline\"]"));
   CHECK_FALSE(holds(found.out, "other.accel"));
-  CHECK(run({"list", folder.file("nowhere")}).code == kExitFailed);
-  CHECK(run({"list"}).code == kExitUsage);
+  CHECK(run({"list", folder.file("nowhere")}).code == terminal::kExitFailed);
+  CHECK(run({"list"}).code == terminal::kExitUsage);
   REQUIRE(set_title(path, "red\x1b[31m").ok());
   const auto coloured = run({"list", folder.path()});
   CHECK(holds(coloured.out, "red\xef\xbf\xbd[31m"));
@@ -313,7 +318,7 @@ TEST_CASE("library: a session without a headline is looked into once, behind the
     return library.matching({.text = "python3 (4711)"});
   };
   {
-    Settings settings("");
+    persist::Settings settings("");
     WorkerPool pool(1);
     Library library(settings, pool, {}, folder.file("headlines.txt"));
     library.add_folder(folder.file("runs"));
@@ -327,7 +332,7 @@ TEST_CASE("library: a session without a headline is looked into once, behind the
   }
   CHECK(test::read_file(path) == before);
   CHECK_FALSE(std::filesystem::exists(path + ".overlay"));
-  CHECK(read_overlay(path)->count(kHeadlineKey) == 0);
+  CHECK(read_overlay(path)->count(workspace::kHeadlineKey) == 0);
   // What was found is remembered for this state of the file: it need not be readable.
   FoundHeadlines known(folder.file("headlines.txt"));
   REQUIRE(known.load().ok());
@@ -338,7 +343,7 @@ TEST_CASE("library: a session without a headline is looked into once, behind the
   CHECK(known.find(entry) == nullptr);
   // A remembered file that is damaged costs the time to look again, and nothing else.
   test::write_file(folder.file("headlines.txt"), "a\tb\n\t\t\t\n" + path + "\t-1\t9\tx\n");
-  Settings settings("");
+  persist::Settings settings("");
   WorkerPool pool(1);
   Library library(settings, pool, {}, folder.file("headlines.txt"));
   library.add_folder(folder.file("runs"));
@@ -352,7 +357,7 @@ TEST_CASE("library: the list of the command line is the list of the viewer") {
   write_without_headline(folder.file("other.accel"), "serve (12)");
   test::write_file(folder.file("mlp broken.accel"), "SQLite format 3");
   REQUIRE(set_tags(folder.file("other.accel"), {"mlp"}).ok());
-  Settings settings("");
+  persist::Settings settings("");
   WorkerPool pool(1);
   Library library(settings, pool, {});
   library.add_folder(folder.path());
@@ -361,7 +366,7 @@ TEST_CASE("library: the list of the command line is the list of the viewer") {
   for (const char* search : {"", "mlp", "python3", "nothing like it"}) {
     CAPTURE(search);
     const auto printed = run({"list", folder.path(), "--search", search, "--json"});
-    REQUIRE(printed.code == kExitDone);
+    REQUIRE(printed.code == terminal::kExitDone);
     const auto wanted = library.matching({.text = search, .order = LibraryOrder::name, .descending = false});
     std::size_t lines = 0;
     for (const LibraryEntry* entry : wanted) {
@@ -416,7 +421,7 @@ TEST_CASE("library: damaged bytes in a session or beside it end in an error or i
   REQUIRE(set_tags(path, {"own"}).ok());
   const std::string whole = test::read_file(path);
   std::filesystem::copy_file(path, sidecar);
-  REQUIRE(write_overlay_value(path, kTagsKey, "beside").ok());
+  REQUIRE(write_overlay_value(path, workspace::kTagsKey, "beside").ok());
   const std::string beside = test::read_file(sidecar);
   std::mt19937_64 random(29);
   const auto damaged = [&](std::string bytes) {
@@ -437,10 +442,10 @@ TEST_CASE("library: damaged bytes in a session or beside it end in an error or i
     const std::string sidecar_before = test::read_file(sidecar);
     const auto values = read_overlay(path);  // a session is readable whatever lies beside it
     REQUIRE_MESSAGE(values.ok(), values.message());
-    hidden += values->count(kTagsKey) == 0 ? 1 : 0;
+    hidden += values->count(workspace::kTagsKey) == 0 ? 1 : 0;
     std::string passed_over;
-    if (read_overlay(path, &passed_over)->count(kTagsKey) != 0 && !passed_over.empty())
-      CHECK(read_overlay(path)->at(kTagsKey) == "own");
+    if (read_overlay(path, &passed_over)->count(workspace::kTagsKey) != 0 && !passed_over.empty())
+      CHECK(read_overlay(path)->at(workspace::kTagsKey) == "own");
     CHECK(test::read_file(sidecar) == sidecar_before);
     CHECK(test::read_file(path) == whole);
     std::filesystem::remove(sidecar);
@@ -463,14 +468,15 @@ TEST_CASE("library: damaged bytes in a session or beside it end in an error or i
   CHECK(hidden < 300);
   CHECK(read > 0);
   for (int round = 0; round < 2000; ++round) {
-    std::string text = to_text({.name = "run", .device = "nc0", .events = 17, .processes = {"a (1)", "b (2)"}});
+    std::string text =
+        workspace::to_text({.name = "run", .device = "nc0", .events = 17, .processes = {"a (1)", "b (2)"}});
     const std::size_t count = 1 + random() % 4;
     for (std::size_t i = 0; i < count; ++i) text[random() % text.size()] = static_cast<char>(random());
-    if (const auto headline = headline_of(text)) {
-      CHECK(headline->processes.size() <= Headline::kMostProcesses);
-      CHECK((headline->activity.empty() || headline->activity.size() == Headline::kCells));
+    if (const auto headline = workspace::headline_of(text)) {
+      CHECK(headline->processes.size() <= workspace::Headline::kMostProcesses);
+      CHECK((headline->activity.empty() || headline->activity.size() == workspace::Headline::kCells));
     }
   }
-  const std::string plain = to_text({.name = "run", .processes = {"a\t(1)", "b (2)"}});
-  CHECK(headline_of(plain)->processes == std::vector<std::string>{"a\t(1)", "b (2)"});
+  const std::string plain = workspace::to_text({.name = "run", .processes = {"a\t(1)", "b (2)"}});
+  CHECK(workspace::headline_of(plain)->processes == std::vector<std::string>{"a\t(1)", "b (2)"});
 }

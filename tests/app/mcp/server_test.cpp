@@ -12,12 +12,13 @@
 #include <sstream>
 
 #include "capture/json/json_cursor.h"
-#include "core/base/format.h"
+#include "core/base/json.h"
 #include "tests/app/program_run.h"
 #include "tests/support/small_session.h"
 #include "tests/support/wait.h"
 
 using namespace accelscope;
+using namespace accelscope::app::mcp;
 using namespace accelscope::app;
 using test::holds;
 

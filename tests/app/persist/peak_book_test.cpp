@@ -7,6 +7,7 @@
 #include "tests/support/files.h"
 
 using namespace accelscope;
+using namespace accelscope::app::persist;
 using namespace accelscope::app;
 
 TEST_CASE("peak book: what is entered is there again, replaces what was, and can be forgotten") {
@@ -19,11 +20,11 @@ TEST_CASE("peak book: what is entered is there again, replaces what was, and can
   REQUIRE(book.enter({"Chip B", "bf16", 8e13}).ok());
   PeakBook again(file);
   REQUIRE(again.load().ok());
-  CHECK(again.edits() == PeakEdits{{"Chip\tA", "hbm", 1.0 / 3}, {"Chip B", "bf16", 8e13}});
+  CHECK(again.edits() == analysis::PeakEdits{{"Chip\tA", "hbm", 1.0 / 3}, {"Chip B", "bf16", 8e13}});
   REQUIRE(again.forget("Chip\tA", "hbm").ok());
   REQUIRE(again.forget("Chip\tA", "hbm").ok());  // nothing to forget
   REQUIRE(book.load().ok());
-  CHECK(book.edits() == PeakEdits{{"Chip B", "bf16", 8e13}});
+  CHECK(book.edits() == analysis::PeakEdits{{"Chip B", "bf16", 8e13}});
 }
 
 TEST_CASE("peak book: lines that a hand has spoilt are passed over, and a file that cannot be written is told") {
@@ -32,7 +33,7 @@ TEST_CASE("peak book: lines that a hand has spoilt are passed over, and a file t
   std::ofstream(file) << "Chip\thbm\t4e11\nChip\thbm\nChip\tdma\tfast\nChip\tdma\t-1\nChip\tdma\tinf\n\nnonsense\n";
   PeakBook book(file);
   REQUIRE(book.load().ok());
-  CHECK(book.edits() == PeakEdits{{"Chip", "hbm", 4e11}});
+  CHECK(book.edits() == analysis::PeakEdits{{"Chip", "hbm", 4e11}});
   PeakBook nowhere("/proc/nobody/peaks.txt");
   CHECK_FALSE(nowhere.enter({"Chip", "hbm", 1}).ok());
   CHECK(nowhere.edits().size() == 1);  // it holds for this run

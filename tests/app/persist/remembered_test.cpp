@@ -10,6 +10,7 @@
 #include "tests/support/small_session.h"
 
 using namespace accelscope;
+using namespace accelscope::app::persist;
 using namespace accelscope::app;
 
 namespace {
@@ -106,7 +107,7 @@ TEST_CASE("settings: theme, scale and unknown names of a newer version survive a
 
 TEST_CASE("state folder: XDG_STATE_HOME first, then the home folder, and none without a home") {
   const auto with = [](std::string xdg, std::string home) {
-    return state_directory([=](std::string_view name) {
+    return system::state_directory([=](std::string_view name) {
       return name == "XDG_STATE_HOME" ? xdg : name == "HOME" ? home : std::string();
     });
   };
@@ -114,8 +115,8 @@ TEST_CASE("state folder: XDG_STATE_HOME first, then the home folder, and none wi
   CHECK(with("", "/home/u") == "/home/u/.local/state/accelscope");
   CHECK(with("relative/is/ignored", "/home/u") == "/home/u/.local/state/accelscope");
   CHECK(with("", "").empty());
-  CHECK(shorten_home("/home/u/runs/a", "/home/u") == "~/runs/a");
-  CHECK(shorten_home("/home/user2/a", "/home/u") == "/home/user2/a");
+  CHECK(system::shorten_home("/home/u/runs/a", "/home/u") == "~/runs/a");
+  CHECK(system::shorten_home("/home/user2/a", "/home/u") == "/home/user2/a");
 }
 
 TEST_CASE("text records: any text comes back as it was written") {
@@ -124,22 +125,22 @@ TEST_CASE("text records: any text comes back as it was written") {
 }
 
 TEST_CASE("panel layout: what the user arranged is there again") {
-  PanelLayout layout;
-  layout.move("memory", Place::right);
+  frame::PanelLayout layout;
+  layout.move("memory", frame::Place::right);
   layout.close("metrics");
   layout.show("quality");
-  layout.drag_splitter(Place::right, -60, {0, 0, 1600, 800}, 1);
-  const PanelLayout again = PanelLayout::from_text(layout.to_text());
+  layout.drag_splitter(frame::Place::right, -60, {0, 0, 1600, 800}, 1);
+  const frame::PanelLayout again = frame::PanelLayout::from_text(layout.to_text());
   CHECK(again.to_text() == layout.to_text());
-  CHECK(again.place("memory") == Place::right);
+  CHECK(again.place("memory") == frame::Place::right);
   CHECK_FALSE(again.is_open("metrics"));
-  CHECK(again.front(Place::bottom) == "quality");
+  CHECK(again.front(frame::Place::bottom) == "quality");
   CHECK(again.rects({0, 0, 1600, 800}, 1).places[0].width() == 552);
 }
 
 TEST_CASE("panel layout: nonsense in the settings leaves a usable window") {
   for (const char* text : {"", ";;=;", "right=-5;bottom=99999999999;", "source=nowhere;memory=right,front,closed"}) {
-    const PanelLayout layout = PanelLayout::from_text(text);
+    const frame::PanelLayout layout = frame::PanelLayout::from_text(text);
     const auto rects = layout.rects({0, 0, 1600, 800}, 1);
     CHECK(rects.centre.width() > 400);
     CHECK(rects.centre.height() > 200);
@@ -147,18 +148,18 @@ TEST_CASE("panel layout: nonsense in the settings leaves a usable window") {
 }
 
 TEST_CASE("panel layout: closing the panel in front shows the next, and closing all gives the place to the timeline") {
-  PanelLayout layout;
+  frame::PanelLayout layout;
   layout.close("selection");
   layout.close("details");
-  CHECK(layout.front(Place::bottom) == "search");
-  for (const PanelId id : layout.panels_in(Place::bottom)) layout.close(id);
+  CHECK(layout.front(frame::Place::bottom) == "search");
+  for (const frame::PanelId id : layout.panels_in(frame::Place::bottom)) layout.close(id);
   const auto rects = layout.rects({0, 0, 1600, 800}, 1);
   CHECK(rects.places[1].empty());
   CHECK(rects.centre.height() == 800);
 }
 
 TEST_CASE("panel layout: a maximised panel fills everything, and restoring brings the timeline back") {
-  PanelLayout layout;
+  frame::PanelLayout layout;
   layout.maximise("memory");
   CHECK(layout.is_seen("memory"));
   CHECK_FALSE(layout.is_seen("source"));
@@ -170,10 +171,10 @@ TEST_CASE("panel layout: a maximised panel fills everything, and restoring bring
 TEST_CASE("panel layout: no window is so small, nor scale so large, that a splitter eats the timeline") {
   for (const float scale : {1.0F, 2.0F, 3.0F}) {
     for (const float width : {200.0F, 640.0F, 1600.0F}) {
-      PanelLayout layout;
+      frame::PanelLayout layout;
       const render::Rect area{0, 0, width, width / 2};
-      layout.drag_splitter(Place::right, -5'000, area, scale);
-      layout.drag_splitter(Place::bottom, -5'000, area, scale);
+      layout.drag_splitter(frame::Place::right, -5'000, area, scale);
+      layout.drag_splitter(frame::Place::bottom, -5'000, area, scale);
       const auto rects = layout.rects(area, scale);
       CHECK(rects.centre.width() >= std::min(416 * scale, width / 2 - 4 * scale) - 1);
       CHECK(rects.centre.height() >= std::min(196 * scale, width / 4 - 4 * scale) - 1);

@@ -12,6 +12,7 @@
 #include "tests/support/wait.h"
 
 using namespace accelscope;
+using namespace accelscope::app::plan;
 using namespace accelscope::app;
 
 TEST_CASE("editor: file and line are filled in, whatever they hold, and the file comes last where nothing is said") {

@@ -12,6 +12,7 @@
 #include "tests/support/small_session.h"
 
 using namespace accelscope;
+using namespace accelscope::app::plan;
 using namespace accelscope::app;
 
 namespace {
@@ -23,6 +24,7 @@ CaptureForm whole_form() {
   form.where = Where::ssh;
   form.ssh_hosts = "ubuntu@trn1-07, ssh://trn1-08";
   form.ssh_config_file = "/home/a/.ssh/other";
+  form.ssh_identity_file = "/home/a/.ssh/trn_key";
   form.program = "python3 'my bench.py' --m 512";
   form.directory = "/home/ubuntu/kernels";
   form.environment = {"A=1", "", "B=x y"};
@@ -46,6 +48,7 @@ TEST_CASE("form: becomes the plan that it shows") {
   const capture::client::CapturePlan plan = plan_of(whole_form(), kFacts, true);
   CHECK(plan.places == std::vector<std::string>{"ssh://ubuntu@trn1-07", "ssh://trn1-08"});
   CHECK(plan.ssh_config_file == "/home/a/.ssh/other");
+  CHECK(plan.ssh_identity_file == "/home/a/.ssh/trn_key");
   CHECK(plan.request.program == "python3");
   CHECK(plan.request.arguments == std::vector<std::string>{"my bench.py", "--m", "512"});
   CHECK(plan.request.environment == std::vector<std::string>{"A=1", "B=x y"});
@@ -66,6 +69,7 @@ TEST_CASE("form: a plan shows as a form that makes the same plan") {
   CHECK(again.send == plan.send);
   CHECK(again.results_folder == plan.results_folder);
   CHECK(again.ssh_config_file == plan.ssh_config_file);
+  CHECK(again.ssh_identity_file == plan.ssh_identity_file);
 }
 
 TEST_CASE("form: what a kind does not need is not in the plan") {
@@ -97,6 +101,25 @@ TEST_CASE("form: an option that is given several times is typed as words") {
   REQUIRE(plan.request.kinds[0].options.size() == 2);
   CHECK(plan.request.kinds[0].options[0].value == "a b.json");
   CHECK(plan_of(form_of(plan, facts), facts).request == plan.request);
+}
+
+TEST_CASE("form: what is typed for an option waits while it does not apply, and is in no plan") {
+  using capture::request::OptionType;
+  FormFacts facts = kFacts;
+  facts.kinds[1].options = {
+      {.name = "by", .type = OptionType::choice, .default_value = "tool", .choices = {"tool", "server"}},
+      {.name = "port", .type = OptionType::count, .required = true, .conditions = {{"by", {"server"}}}}};
+  CaptureForm form;
+  form.kinds = {{"simulate", {}}};
+  CHECK(first_problem(form, facts).empty());
+  set_option(form.kinds[0], facts.kinds[1].options[0], "server");
+  CHECK(first_problem(form, facts).find("--port") != std::string::npos);
+  set_option(form.kinds[0], facts.kinds[1].options[1], "9000");
+  CHECK(plan_of(form, facts).request.kinds[0].options.size() == 2);
+  set_option(form.kinds[0], facts.kinds[1].options[0], "tool");
+  CHECK(plan_of(form, facts).request.kinds[0].options.empty());
+  set_option(form.kinds[0], facts.kinds[1].options[0], "server");
+  CHECK(plan_of(form, facts).request.kinds[0].options.size() == 2);
 }
 
 TEST_CASE("form: every mistake is named where it is made") {
@@ -244,14 +267,14 @@ TEST_CASE("capture text: what an agent's card says first is what went wrong") {
   agent.dropped_events = 12;
   agent.controls = false;
   agent.controller = "anna@desk";
-  const auto lines = agent_lines(agent);
+  const auto lines = content::agent_lines(agent);
   CHECK(lines[0].bad);
   CHECK(lines[1].value == "connection reset");
   std::string all;
-  for (const AgentLine& line : lines) all += line.label + "=" + line.value + ";";
+  for (const content::AgentLine& line : lines) all += line.label + "=" + line.value + ";";
   CHECK(all.find("Controlled by=anna@desk") != std::string::npos);
   CHECK(all.find("Dropped by the agent=12") != std::string::npos);
   CHECK(all.find("Clock") == std::string::npos);  // not known yet
-  CHECK(elapsed_text(42.9) == "0:42");
-  CHECK(elapsed_text(3723) == "1:02:03");
+  CHECK(content::elapsed_text(42.9) == "0:42");
+  CHECK(content::elapsed_text(3723) == "1:02:03");
 }

@@ -7,6 +7,7 @@
 #include <random>
 
 using namespace accelscope;
+using namespace accelscope::app::plan;
 using namespace accelscope::app;
 
 namespace {

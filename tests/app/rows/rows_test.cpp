@@ -8,7 +8,7 @@
 #include "core/chunk/session_writer.h"
 #include "core/store/store.h"
 
-namespace accelscope::app {
+namespace accelscope::app::rows {
 namespace {
 
 struct Tracks {
@@ -459,6 +459,37 @@ TEST_CASE("the minimal view of a session that names nothing that executes keeps 
   CHECK(tracks.labels(choices) == Labels{"Host", "main", "Other", "odd"});
 }
 
+TEST_CASE("the platform view has threads, calls, engines, transfers and counters in this order, a device at a time") {
+  Counters tracks;
+  const SchemaNumber calls = tracks.writer.add_schema({.name = "runtime_call"});
+  for (const char* device : {"gpu 0", "gpu 1"}) {
+    tracks.add("stream 7", "stream", device);
+    tracks.add("copies", "dma_queue", device);
+    tracks.add("layers", "layer", device);
+    tracks.add("semaphores", "semaphore", device);
+  }
+  tracks.add_counter("reads", "B/s");
+  const TrackNumber launching = tracks.add_container("main", "host_thread", "", "host");
+  tracks.add_on_host("operators", "host", launching);
+  tracks.add_on_host("main runtime", "host", launching, calls);
+  const TrackNumber idle = tracks.add_container("worker", "host_thread", "", "host");
+  tracks.add_on_host("worker runtime", "host", idle, calls);
+  RowChoices choices;
+  choices.platform = true;
+  const Labels labels = tracks.labels(choices);
+  const auto at = [&](const char* label) { return std::ranges::find(labels, label) - labels.begin(); };
+  CHECK(at("main") < at("operators"));
+  CHECK(at("operators") < at("main runtime"));
+  CHECK(at("worker runtime") < at("stream 7"));
+  CHECK(at("stream 7") < at("copies"));
+  CHECK(at("copies") < at("reads"));
+  for (const char* left_out : {"worker", "layers", "semaphores"}) {
+    CAPTURE(left_out);
+    CHECK(std::ranges::count(labels, left_out) == 0);
+  }
+  CHECK(std::ranges::count(labels, "stream 7") == 2);
+}
+
 TEST_CASE("choices come back from their text as they were") {
   RowChoices choices;
   choices.open = {{"group:DMA queues", true}, {"group:nc0 \t odd\nname\\", false}};
@@ -471,7 +502,7 @@ TEST_CASE("choices come back from their text as they were") {
   choices.shared_scale = {"group:Counters"};
   choices.counter_lines = {"group:Counters"};
   choices.layer_depth = 3;
-  choices.minimal = true;
+  choices.minimal = choices.platform = true;
   CHECK(RowChoices::from_text(choices.to_text()) == choices);
   CHECK(RowChoices::from_text("") == RowChoices{});
   CHECK(RowChoices::from_text("of a newer version\t1\nopen\nsize\ttrack:1\thuge\n\n") == RowChoices{});
@@ -530,4 +561,4 @@ TEST_CASE("counters of two parts keep the words that tell these apart, where a t
 }
 
 }  // namespace
-}  // namespace accelscope::app
+}  // namespace accelscope::app::rows

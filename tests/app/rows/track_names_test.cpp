@@ -5,7 +5,7 @@
 #include "app/rows/groups.h"
 #include "core/store/store.h"
 
-namespace accelscope::app {
+namespace accelscope::app::rows {
 namespace {
 
 // Tracks under numbers that the test gives them, as another run would.
@@ -85,4 +85,4 @@ TEST_CASE("row keys: a track's name is found in its key, and in no other key") {
 }
 
 }  // namespace
-}  // namespace accelscope::app
+}  // namespace accelscope::app::rows

@@ -9,6 +9,7 @@
 #include <set>
 
 using namespace accelscope;
+using namespace accelscope::app::rows;
 using namespace accelscope::app;
 
 namespace {
@@ -63,8 +64,8 @@ TEST_CASE("warning index: few of very many places are looked at") {
 }
 
 TEST_CASE("warning index: a finding has the rows of its tracks, and others once rows are composed anew") {
-  auto advice = std::make_shared<Advice>();
-  Finding finding;
+  auto advice = std::make_shared<analysis::Advice>();
+  analysis::Finding finding;
   finding.tracks = {3, 7, 8};
   finding.places = {{{0, 10}, "a"}, {{20, 50}, "b"}, {{60, 65}, "c"}};
   advice->findings.push_back(finding);

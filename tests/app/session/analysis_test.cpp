@@ -13,7 +13,7 @@
 #include "core/chunk/session_writer.h"
 #include "tests/support/wait.h"
 
-namespace accelscope::app {
+namespace accelscope::app::session {
 namespace {
 
 // A session that grows when a test wants it, and frames of a clock that a test turns.
@@ -197,7 +197,7 @@ TEST_CASE_FIXTURE(Growing, "answers: a verdict of a capture is that of all of it
                            }));
   SessionAnalysis anew(pool, store);
   anew.timeline_drawn();
-  std::shared_ptr<const Verdict> of_file;
+  std::shared_ptr<const analysis::Verdict> of_file;
   REQUIRE(test::step_until([&] { return of_file != nullptr; },
                            [&] {
                              anew.begin_frame(store->snapshot(), now_s += 0.2);
@@ -236,11 +236,11 @@ TEST_CASE_FIXTURE(Growing, "answers: a term that is wrong is asked again when th
 
 TEST_CASE_FIXTURE(Growing, "answers: masks, hits and colours that are not wanted any more are freed by a worker") {
   std::weak_ptr<const EventMask> mask;
-  std::weak_ptr<const EventColours> colours;
-  std::weak_ptr<const EventSearch> hits;
+  std::weak_ptr<const colour::EventColours> colours;
+  std::weak_ptr<const search::EventSearch> hits;
   EventFilter filter;
   filter.terms = {{"MATMUL", false}};
-  const ColourChoice choice = {{"work", "rows"}};
+  const colour::ColourChoice choice = {{"work", "rows"}};
   REQUIRE(test::step_until([&] { return !mask.expired() && !colours.expired() && !hits.expired(); },
                            [&] {
                              frame();
@@ -261,4 +261,4 @@ TEST_CASE_FIXTURE(Growing, "answers: masks, hits and colours that are not wanted
 }
 
 }  // namespace
-}  // namespace accelscope::app
+}  // namespace accelscope::app::session

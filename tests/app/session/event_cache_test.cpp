@@ -9,7 +9,7 @@
 #include "core/chunk/session_writer.h"
 #include "tests/support/small_session.h"
 
-namespace accelscope::app {
+namespace accelscope::app::session {
 namespace {
 
 struct Answers {
@@ -148,4 +148,4 @@ TEST_CASE("kept beside: what cannot be written is told, and what follows is writ
 }
 
 }  // namespace
-}  // namespace accelscope::app
+}  // namespace accelscope::app::session

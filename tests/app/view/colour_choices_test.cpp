@@ -7,6 +7,7 @@
 #include "tests/support/small_session.h"
 
 using namespace accelscope;
+using namespace accelscope::app::view;
 using namespace accelscope::app;
 
 namespace {
@@ -16,8 +17,8 @@ struct Session {
   WorkerPool pool{2};
   TaskControl control;
   [[nodiscard]] QueryContext query() { return {*store, store->snapshot(), pool, control}; }
-  [[nodiscard]] ColourTable table(const std::string& column) {
-    const auto colours = event_colours(query(), {{"instruction", column}});
+  [[nodiscard]] colour::ColourTable table(const std::string& column) {
+    const auto colours = colour::event_colours(query(), {{"instruction", column}});
     REQUIRE(colours.ok());
     return *(*colours)->table("instruction");
   }
@@ -27,7 +28,7 @@ struct Session {
     for (const LaneSnapshot& lane : store->snapshot()->lanes) {
       if (lane.schema->name == "instruction") of_table.tracks.push_back(lane.track);
     }
-    const auto mask = event_mask(query(), of_table);
+    const auto mask = search::event_mask(query(), of_table);
     REQUIRE_MESSAGE(mask.ok(), (mask.ok() ? "" : mask.message()));
     return (*mask)->total();
   }
@@ -39,10 +40,10 @@ TEST_CASE("colours: what a legend counts for a value is what a filter for it let
   Session session;
   for (const char* column : {"name", "duration", "source", "stack", "operands", "evt_wait_time", "id"}) {
     CAPTURE(column);
-    const ColourTable table = session.table(column);
+    const colour::ColourTable table = session.table(column);
     CHECK(table.events == 31);
     REQUIRE_FALSE(table.values.empty());
-    for (const ColourValue& value : table.values) {
+    for (const colour::ColourValue& value : table.values) {
       CAPTURE(value.text);
       EventFilter only, hidden;
       toggle_only(only, table, value);
@@ -61,7 +62,7 @@ TEST_CASE("colours: what a legend counts for a value is what a filter for it let
 
 TEST_CASE("colours: showing only one value takes the place of another, and what else is filtered stays") {
   Session session;
-  const ColourTable table = session.table("source");
+  const colour::ColourTable table = session.table("source");
   EventFilter filter{.range = {}, .tracks = {}, .terms = {{"duration>=50", false}}};
   toggle_only(filter, table, table.values[0]);
   toggle_only(filter, table, table.values[1]);

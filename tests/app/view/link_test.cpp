@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-namespace accelscope::app {
+namespace accelscope::app::view {
 namespace {
 
 // Random views with every field in use, out of texts that have all signs with a meaning in them.
@@ -19,7 +19,7 @@ class RandomViews {
     auto& [range, choices, filter_tracks, selected, passed_over] = link;
     if (chance()) {
       const double begin = time();
-      range = ViewRange{begin, begin + std::abs(begin) * 0.001 + 0.3};
+      range = session::ViewRange{begin, begin + std::abs(begin) * 0.001 + 0.3};
     }
     fill(choices);
     repeat([&] { filter_tracks.push_back(text()); });
@@ -29,7 +29,7 @@ class RandomViews {
   }
 
  private:
-  void fill(ViewChoices& choices) {
+  void fill(session::ViewChoices& choices) {
     auto& [filter, search, colour_by, rows] = choices;
     auto& [range, tracks, terms] = filter;
     if (chance()) range = TimeRange{static_cast<std::int64_t>(random_()), static_cast<std::int64_t>(random_())};
@@ -39,25 +39,26 @@ class RandomViews {
     repeat([&] { colour_by[text()] = text(); });
     fill(rows);
   }
-  void fill(RowChoices& rows) {
+  void fill(rows::RowChoices& rows) {
     auto& [open, hidden, pinned, sizes, order, name_filter, counter_mode, shared_scale, counter_lines, layer_depth,
-           only, minimal] = rows;
+           only, minimal, platform] = rows;
     repeat([&] { open[text()] = chance(); });
     repeat([&] { hidden.insert(text()); });
     repeat([&] { pinned.push_back(text()); });
-    repeat([&] { sizes[text()] = static_cast<RowSize>(random_() % 3); });
+    repeat([&] { sizes[text()] = static_cast<rows::RowSize>(random_() % 3); });
     repeat([&] {
       std::vector<std::string>& keys = order[text()];
       keys.clear();
       repeat([&] { keys.push_back(text()); });
     });
     name_filter = text();
-    repeat([&] { counter_mode[text()] = static_cast<CounterMode>(random_() % 3); });
+    repeat([&] { counter_mode[text()] = static_cast<rows::CounterMode>(random_() % 3); });
     repeat([&] { shared_scale.insert(text()); });
     repeat([&] { counter_lines.insert(text()); });
     layer_depth = static_cast<std::uint32_t>(random_() % 5);
     only.clear();  // for the time being: neither kept nor in links
     minimal = chance();
+    platform = chance();
   }
   template <typename Make>
   void repeat(const Make& make) {
@@ -98,7 +99,7 @@ TEST_CASE("view links: any view comes back from its text as it was, also when a 
 
 TEST_CASE("view links: the text is one that a person can read and write") {
   ViewLink link;
-  link.range = ViewRange{1'000, 2'500.5};
+  link.range = session::ViewRange{1'000, 2'500.5};
   link.choices.search = "matmul bytes>=1MiB";
   link.choices.filter.terms = {{"/mat/", false}, {"WAIT", true}};
   link.choices.colour_by = {{"instruction", "source"}};
@@ -149,4 +150,4 @@ TEST_CASE("view links: a wrong text is told with its place") {
 }
 
 }  // namespace
-}  // namespace accelscope::app
+}  // namespace accelscope::app::view

@@ -6,7 +6,7 @@
 
 #include "tests/support/small_session.h"
 
-namespace accelscope::app {
+namespace accelscope::app::view {
 namespace {
 
 [[nodiscard]] std::vector<std::string> names_of(const std::vector<Marker>& markers) {
@@ -22,23 +22,25 @@ namespace {
 }
 
 struct Session {
-  explicit Session(const std::shared_ptr<Store>& store) { attach(tab, pool, store, read_retained(*store)); }
+  explicit Session(const std::shared_ptr<Store>& store) {
+    session::attach(tab, pool, store, session::read_retained(*store));
+  }
   Session() : Session(test::make_small_session().store) {}
   void put(std::int64_t at, const char* name, std::optional<std::int64_t> end = {}) {
     Marker marker;
     marker.ts_ns = at;
     marker.end_ns = end;
     marker.name = name;
-    put_marker(tab, marker);
+    session::put_marker(tab, marker);
   }
   // Of its store, once all is written.
-  [[nodiscard]] RetainedBeside retained() {
-    StoreWriter::flush(*tab.writer->queue());
-    CHECK(begin_frame(tab).empty());  // nothing failed
-    return read_retained(*tab.store);
+  [[nodiscard]] session::RetainedBeside retained() {
+    session::StoreWriter::flush(*tab.writer->queue());
+    CHECK(session::begin_frame(tab).empty());  // nothing failed
+    return session::read_retained(*tab.store);
   }
   WorkerPool pool;
-  SessionTab tab;
+  session::SessionTab tab;
   SessionMarkerSets sets;
 };
 
@@ -50,7 +52,7 @@ TEST_CASE("marker sets: saved, loaded and added by name") {
   session.put(2'000, "mlp", 2'400);
   REQUIRE(session.sets.save(session.tab, "warm").ok());
   CHECK(session.tab.modified);
-  while (!session.tab.markers.empty()) remove_marker(session.tab, session.tab.markers.front().id);
+  while (!session.tab.markers.empty()) session::remove_marker(session.tab, session.tab.markers.front().id);
   session.put(500, "other");
   REQUIRE(session.sets.load(session.tab, "warm", LoadMarkers::add).ok());
   CHECK(names_of(session.tab.markers) == Names{"other", "begin", "mlp"});
@@ -115,7 +117,7 @@ TEST_CASE("marker sets: those of a file that cannot be written go with a copy of
   session.put(1'000, "begin");
   session.put(1'100, "span", 1'200);
   REQUIRE(session.sets.save(session.tab, "a").ok());
-  keep_value(session.tab, kViewKey, "some text");
+  session::keep_value(session.tab, session::kViewKey, "some text");
   (void)session.retained();
   const std::string copy = folder.file("copy.accel");
   REQUIRE(session.tab.store->save(copy).ok());
@@ -170,8 +172,8 @@ TEST_CASE("marker sets: what a session keeps and cannot be read is told and stay
   Session session(store);
   CHECK(session.sets.of(session.tab).all().empty());
   CHECK(session.sets.problem().find("newer version") != std::string::npos);
-  CHECK(session.retained().values.at(kMarkerSetsKey).find("\t9") != std::string::npos);
+  CHECK(session.retained().values.at(session::kMarkerSetsKey).find("\t9") != std::string::npos);
 }
 
 }  // namespace
-}  // namespace accelscope::app
+}  // namespace accelscope::app::view

@@ -8,7 +8,7 @@
 
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::app {
+namespace accelscope::app::view {
 namespace {
 
 TEST_CASE("links: lanes of a filter that have not come yet join it when they do, unless it was changed") {
@@ -19,20 +19,20 @@ TEST_CASE("links: lanes of a filter that have not come yet join it when they do,
   Schema schema;
   schema.name = "work";
   const SchemaNumber table = writer.add_schema(schema);
-  SessionTab tab;
+  session::SessionTab tab;
   const auto come = [&](const char* name) {
     Track made{.name = name, .kind = "engine", .device = "nc0"};
     made.schema = table;
     const TrackNumber track = writer.add_track(made);
     (void)writer.begin_event(track, 0, 10, writer.intern("MATMUL"));
     writer.flush();
-    (void)begin_frame(tab);
+    (void)session::begin_frame(tab);
     take_awaited_lanes(tab);
     return store->snapshot()->tracks.back().track->number;
   };
-  attach(tab, pool, store);
+  session::attach(tab, pool, store);
   const TrackNumber tensor = come("Tensor");
-  tab.live = LiveState::recording;
+  tab.live = session::LiveState::recording;
   ViewLink link;
   link.filter_tracks = {"engine/Tensor@nc0", "engine/Vector@nc0", "engine/Scalar@nc0"};
   std::vector<std::string> reported;
@@ -50,4 +50,4 @@ TEST_CASE("links: lanes of a filter that have not come yet join it when they do,
 }
 
 }  // namespace
-}  // namespace accelscope::app
+}  // namespace accelscope::app::view

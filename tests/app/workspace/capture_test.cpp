@@ -11,6 +11,7 @@
 #include "tests/support/wait.h"
 
 using namespace accelscope;
+using namespace accelscope::app::workspace;
 using namespace accelscope::app;
 using capture::client::CapturePhase;
 
@@ -19,7 +20,7 @@ namespace {
 struct Live {
   explicit Live(const std::string& state_directory = "")
       : workspace({.state_directory = state_directory, .services = fake.services()}) {}
-  void connect(const ConfigurationName& from = {}) {
+  void connect(const plan::ConfigurationName& from = {}) {
     capture::client::CapturePlan plan;
     plan.places = {"trn1-07:7420"};
     plan.request.name = "mlp";
@@ -53,7 +54,7 @@ TEST_CASE("capture: a break is told once, and its mending takes its place") {
   CHECK(live.workspace.notices()[0].severity == Severity::warning);
   CHECK(live.workspace.notices()[0].text.find("trn1-07") != std::string::npos);
   CHECK(live.workspace.notices()[0].text.find("connection reset by peer") != std::string::npos);
-  CHECK(live.workspace.tab(0).live == LiveState::recording);  // it is not over
+  CHECK(live.workspace.tab(0).live == session::LiveState::recording);  // it is not over
   live.fake.set_phase(CapturePhase::streaming);
   live.update();
   REQUIRE(live.workspace.notices().size() == 1);
@@ -183,8 +184,8 @@ TEST_CASE("capture: a connection that is given up before it stands becomes no ta
   };
   Workspace workspace({.services = services});
   workspace.connect("a:1");
-  const std::vector<BackgroundJob*> jobs = workspace.jobs();
-  for (BackgroundJob* job : jobs) job->cancel();
+  const std::vector<session::BackgroundJob*> jobs = workspace.jobs();
+  for (session::BackgroundJob* job : jobs) job->cancel();
   may_go_on = true;
   may_go_on.notify_all();
   REQUIRE(jobs.size() == 1);
@@ -246,7 +247,7 @@ TEST_CASE("capture: questions reach the user and answers the capture they belong
 
 TEST_CASE("capture: a session remembers the configuration and project that it was made with") {
   const test::TemporaryFolder folder;
-  const ConfigurationName from{"mlp", "trn1"};
+  const plan::ConfigurationName from{"mlp", "trn1"};
   {
     Live live(folder.file("state"));
     live.connect(from);
@@ -321,7 +322,7 @@ struct OtherDevice {
   SchemaNumber schema;
 };
 
-[[nodiscard]] std::vector<TrackNumber> tracks_of(const SessionTab& tab, const std::string& device) {
+[[nodiscard]] std::vector<TrackNumber> tracks_of(const session::SessionTab& tab, const std::string& device) {
   std::vector<TrackNumber> tracks;
   for (const TrackSnapshot& track : tab.snapshot->tracks) {
     if (track.track->device == device) tracks.push_back(track.track->number);
@@ -339,11 +340,11 @@ TEST_CASE("capture: the tab of a rank follows the capture as the whole does, its
   live.update();
   const auto before = tracks_of(live.workspace.tab(0), "nc1");
   REQUIRE(before.size() == 1);
-  SessionTab& part = live.workspace.open_part(0, "rank 1", "h nc1", before);
+  session::SessionTab& part = live.workspace.open_part(0, "rank 1", "h nc1", before);
   REQUIRE(live.workspace.tab_count() == 2);
   CHECK(live.workspace.is_live(1));  // so that frames are drawn
   CHECK(part.follow);
-  CHECK(may_grow(part));
+  CHECK(session::may_grow(part));
   const double end_ns = part.view.end_ns;
   live.fake.make_events(3000);
   other.add("B");
@@ -353,7 +354,7 @@ TEST_CASE("capture: the tab of a rank follows the capture as the whole does, its
   CHECK(part.choices.filter.tracks == tracks_of(part, "nc1"));
   CHECK(part.choices.rows.only.size() == 2);
   part.follow = false;
-  const ViewRange own = part.view;
+  const session::ViewRange own = part.view;
   live.fake.make_events(3000);
   live.update();
   CHECK(part.view == own);
@@ -367,7 +368,7 @@ TEST_CASE("capture: the tab of a rank follows the capture as the whole does, its
   live.workspace.stop_capture(1);
   CHECK(live.fake.was("stop"));
   live.fake.set_phase(CapturePhase::ended);
-  live.until([&] { return !may_grow(part); });
+  live.until([&] { return !session::may_grow(part); });
 }
 
 TEST_CASE("capture: a tab of a rank that is closed takes nothing with it, and the last tab of a capture asks") {
@@ -405,20 +406,20 @@ TEST_CASE("capture: a break is told once for all tabs of a capture") {
 TEST_CASE("capture: the whole and a rank keep a view each, from whichever tab they are saved") {
   const test::TemporaryFolder folder;
   const std::string path = test::save_small_session(folder.path());
-  const auto open_both = [&](Workspace& workspace, double& now_s) -> SessionTab& {
+  const auto open_both = [&](Workspace& workspace, double& now_s) -> session::SessionTab& {
     workspace.open(path);
     REQUIRE(test::step_until([&] { return workspace.jobs().empty() && workspace.tab_count() == 1; },
                              [&] { workspace.update(now_s += 0.5); }));
-    SessionTab& part =
+    session::SessionTab& part =
         workspace.open_part(0, "rank 1", "nc0", {workspace.tab(0).snapshot->tracks.front().track->number});
     REQUIRE(test::step_until([&] { return workspace.settled(); }, [&] { workspace.update(now_s += 0.5); }));
     return part;
   };
-  const ViewRange whole_view{1'100, 2'100}, part_view{3'000, 3'500};
+  const session::ViewRange whole_view{1'100, 2'100}, part_view{3'000, 3'500};
   {
     Workspace workspace;
     double now_s = 0;
-    SessionTab& part = open_both(workspace, now_s);
+    session::SessionTab& part = open_both(workspace, now_s);
     CHECK(part.path == path);
     workspace.tab(0).show(whole_view);
     part.show(part_view);
@@ -431,7 +432,7 @@ TEST_CASE("capture: the whole and a rank keep a view each, from whichever tab th
   }
   Workspace workspace;
   double now_s = 0;
-  const SessionTab& part = open_both(workspace, now_s);
+  const session::SessionTab& part = open_both(workspace, now_s);
   CHECK(workspace.tab(0).view == whole_view);
   CHECK(workspace.tab(0).choices.filter.tracks.empty());
   CHECK(part.view == part_view);

@@ -6,6 +6,7 @@
 #include "core/model/track_kinds.h"
 
 using namespace accelscope;
+using namespace accelscope::app::workspace;
 using namespace accelscope::app;
 
 namespace {

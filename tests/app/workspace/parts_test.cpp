@@ -4,11 +4,13 @@
 
 #include <filesystem>
 
+#include "app/view/marker_sets.h"
 #include "app/workspace/workspace.h"
 #include "tests/support/small_session.h"
 #include "tests/support/wait.h"
 
 using namespace accelscope;
+using namespace accelscope::app::workspace;
 using namespace accelscope::app;
 
 namespace {
@@ -21,7 +23,7 @@ struct WholeAndPart {
     part = &workspace.open_part(0, "rank 0", "h nc7", {whole().snapshot->tracks.front().track->number});
     until([&] { return workspace.settled(); });
   }
-  [[nodiscard]] SessionTab& whole() const { return workspace.tab(0); }
+  [[nodiscard]] session::SessionTab& whole() const { return workspace.tab(0); }
   template <typename Condition>
   void until(Condition condition) {
     REQUIRE(test::step_until(condition, [this] { workspace.update(now_s += 0.1); }));
@@ -29,7 +31,7 @@ struct WholeAndPart {
   test::TemporaryFolder folder;
   std::string path;
   Workspace workspace;
-  SessionTab* part = nullptr;
+  session::SessionTab* part = nullptr;
   double now_s = 0;
 };
 
@@ -102,7 +104,7 @@ TEST_CASE("parts: a path of which only a part is open opens as a whole beside it
   REQUIRE(open.workspace.tab_count() == 2);
   REQUIRE(open.workspace.active_index() == 1);
   open.until([&] { return open.workspace.settled(); });
-  const SessionTab& whole = open.workspace.tab(1);
+  const session::SessionTab& whole = open.workspace.tab(1);
   CHECK(whole.store == open.part->store);
   CHECK(whole.title == "small");
   CHECK(whole.device == "nc0");
@@ -112,6 +114,8 @@ TEST_CASE("parts: a path of which only a part is open opens as a whole beside it
   CHECK(whole.view.begin_ns <= 1'000);
   CHECK(whole.view.end_ns >= 4'900);
   CHECK(whole.first_marker_id != open.part->first_marker_id);
+  CHECK(view::marker_letter({.id = whole.first_marker_id}) ==
+        std::string(1, static_cast<char>('A' + whole.markers.size())));
   open.workspace.activate(0);
   open.workspace.open(open.path);
   CHECK(open.workspace.tab_count() == 2);

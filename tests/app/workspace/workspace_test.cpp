@@ -13,6 +13,7 @@
 #include "tests/support/wait.h"
 
 using namespace accelscope;
+using namespace accelscope::app::workspace;
 using namespace accelscope::app;
 
 namespace {
@@ -38,7 +39,7 @@ TEST_CASE("workspace: a session file opens as a tab, fitted to its activity, and
   CHECK(workspace.start_page_open());
   open_and_wait(workspace, path);
   REQUIRE(workspace.tab_count() == 1);
-  const SessionTab& tab = workspace.tab(0);
+  const session::SessionTab& tab = workspace.tab(0);
   CHECK(tab.title == "small");
   CHECK(tab.device == "nc0");
   CHECK(tab.path == path);
@@ -180,8 +181,8 @@ TEST_CASE("workspace: a live session shows its rate, follows the newest events, 
   Workspace workspace({.services = fake.services()});
   workspace.connect("127.0.0.1:7420");
   REQUIRE(test::step_until([&] { return workspace.tab_count() == 1; }, [&] { workspace.update(0); }));
-  SessionTab& tab = workspace.tab(0);
-  CHECK(tab.live == LiveState::connecting);
+  session::SessionTab& tab = workspace.tab(0);
+  CHECK(tab.live == session::LiveState::connecting);
   CHECK_FALSE(workspace.settled());
   fake.set_phase(capture::client::CapturePhase::streaming);
   double now_s = 0;
@@ -189,7 +190,7 @@ TEST_CASE("workspace: a live session shows its rate, follows the newest events, 
     fake.make_events(100);
     workspace.update(now_s += 0.25);
   }
-  CHECK(tab.live == LiveState::recording);
+  CHECK(tab.live == session::LiveState::recording);
   CHECK(tab.snapshot->event_count == 1'000);
   CHECK(tab.events_per_second == doctest::Approx(400).epsilon(0.5));
   CHECK(tab.device == "h nc0");
@@ -199,7 +200,7 @@ TEST_CASE("workspace: a live session shows its rate, follows the newest events, 
   CHECK(fake.was("stop"));
   fake.set_phase(capture::client::CapturePhase::failed, "127.0.0.1:7420: the agent hung up");
   workspace.update(now_s += 0.25);
-  CHECK(tab.live == LiveState::failed);
+  CHECK(tab.live == session::LiveState::failed);
   CHECK(tab.events_per_second == 0);
   CHECK(tab.snapshot->event_count == 1'000);
   REQUIRE(workspace.notices().size() == 1);
@@ -221,7 +222,7 @@ TEST_CASE("workspace: an import can be cancelled, which is neither an error nor 
   Workspace workspace;
   workspace.open(folder.file("large.json"));
   REQUIRE(workspace.jobs().size() == 1);
-  BackgroundJob* job = workspace.jobs()[0];
+  session::BackgroundJob* job = workspace.jobs()[0];
   CHECK(job->title() == "Opening large.json");
   CHECK_FALSE(workspace.settled());
   job->cancel();
@@ -242,9 +243,9 @@ TEST_CASE("workspace: an import beyond its memory budget goes on in a file witho
   }
   json << "]}";
   json.close();
-  JobControl control;
-  const auto opened =
-      load_session({folder.file("large.json")}, {.memory_budget_bytes = std::uint64_t{1} << 20}, control);
+  session::JobControl control;
+  const auto opened = load_session({capture::sources::recognise(folder.file("large.json"))},
+                                   {.memory_budget_bytes = std::uint64_t{1} << 20}, control);
   REQUIRE_MESSAGE(opened.ok(), opened.message());
   const auto snapshot = opened->store->snapshot();
   CHECK(snapshot->event_count == kEvents);
@@ -275,13 +276,13 @@ TEST_CASE("workspace: a wrong address is an error, not a tab") {
 TEST_CASE("analysis: answers come from workers and stay until better ones do") {
   const auto session = test::make_small_session();
   WorkerPool pool(1);
-  SessionAnalysis analysis(pool, session.store);
+  session::SessionAnalysis analysis(pool, session.store);
   double now_s = 0;
   const auto frame = [&] { analysis.begin_frame(session.store->snapshot(), now_s += 0.1); };
   frame();
-  std::shared_ptr<const MemoryUsage> memory;
-  std::shared_ptr<const SourceLines> lines;
-  std::shared_ptr<const Dependencies> dependencies;
+  std::shared_ptr<const analysis::MemoryUsage> memory;
+  std::shared_ptr<const analysis::SourceLines> lines;
+  std::shared_ptr<const analysis::Dependencies> dependencies;
   REQUIRE(test::step_until([&] { return memory && lines && dependencies; },
                            [&] {
                              memory = analysis.memory();

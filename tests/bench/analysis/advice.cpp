@@ -113,7 +113,7 @@ double thread_cpu_ms() {
 
 // Frames from the opening of the panel until some time after the findings are there.
 void measure_frames(const BenchOptions& options, const std::string& path, std::uint64_t events) {
-  app::App app({.state_directory = options.work_folder});
+  app::frame::App app({.state_directory = options.work_folder});
   render::NullShell shell(app, {.width = 1920, .height = 1080});
   shell.ui().record_text(false);
   app.open(path);
@@ -154,7 +154,7 @@ void bench_advice(const BenchOptions& options) {
     std::size_t findings = 0;
     bool failed = false;
     const double all = best_seconds(2, [&] {
-      const auto advice = find_advice(query, {});
+      const auto advice = analysis::find_advice(query, {});
       failed = failed || !advice.ok();
       if (advice) findings = (*advice)->findings.size();
     });

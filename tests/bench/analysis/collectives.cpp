@@ -24,7 +24,7 @@ namespace {
 
 class TimedFrames final : public render::FrameClient {
  public:
-  explicit TimedFrames(app::App& app) : app_(app) {}
+  explicit TimedFrames(app::frame::App& app) : app_(app) {}
   void frame(render::Ui& ui) override {
     const double before = panel_thread_ms();
     app_.frame(ui);
@@ -34,7 +34,7 @@ class TimedFrames final : public render::FrameClient {
   std::vector<double>* samples = nullptr;
 
  private:
-  app::App& app_;
+  app::frame::App& app_;
 };
 
 [[nodiscard]] double percentile_of(std::vector<double> values, double share) {
@@ -45,12 +45,12 @@ class TimedFrames final : public render::FrameClient {
 
 // The panel alone in the window: hovered, clicked, its scope, measure and operation changed, so that answers come in.
 void bench_panel(std::unique_ptr<Store> store, const BenchOptions& options) {
-  app::App app({.state_directory = options.work_folder});
+  app::frame::App app({.state_directory = options.work_folder});
   TimedFrames frames(app);
   render::NullShell shell(frames, {.width = 1920, .height = 1080});
   shell.ui().record_text(false);
   shell.frame(3);
-  app::OpenedSession session;
+  app::workspace::OpenedSession session;
   session.title = "ranks";
   session.store = std::move(store);
   (void)app.workspace().adopt(std::move(session));
@@ -100,18 +100,18 @@ void bench_collectives(const BenchOptions& options) {
   double found_seconds = 0, report_seconds = 0;
   std::size_t parts = 0;
   const double all_seconds = best_seconds(5, [&] {
-    std::shared_ptr<const CollectivesReport> report;
-    std::shared_ptr<const Collectives> found;
+    std::shared_ptr<const analysis::CollectivesReport> report;
+    std::shared_ptr<const analysis::Collectives> found;
     found_seconds = seconds([&] {
-      auto made = find_collectives(query);
+      auto made = analysis::find_collectives(query);
       failed |= !made.ok();
       if (made) found = std::move(*made);
     });
     if (!found) return;
     parts = found->cells.size();
-    report_seconds = seconds([&] { report = report_collectives(found, {}); });
+    report_seconds = seconds([&] { report = analysis::report_collectives(found, {}); });
     failed |= !report->straggler || found->ranks[*report->straggler].name != "rank 37";
-    failed |= app::make_collective_grid(report, app::CollectiveMeasure::arrival, 400)->columns == 0;
+    failed |= app::content::make_collective_grid(report, app::content::CollectiveMeasure::arrival, 400)->columns == 0;
   });
   if (failed) return;
   LaneIndices lanes;

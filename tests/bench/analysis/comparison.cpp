@@ -34,14 +34,14 @@ void bench_comparison(const BenchOptions& options) {
     std::size_t rows = 0;
     bool failed = false;
     const double time = best_seconds(2, [&] {
-      std::vector<CaptureFigures> captures;
+      std::vector<analysis::CaptureFigures> captures;
       for (const QueryContext& query : queries) {
-        auto figures = capture_figures(query, {by});
+        auto figures = analysis::capture_figures(query, {by});
         failed |= !figures.ok();
         if (figures) captures.push_back(std::move(*figures));
       }
       if (failed) return;
-      const Comparison comparison = compare_captures(captures, {{"a", {0}}, {"b", {1}}});
+      const analysis::Comparison comparison = analysis::compare_captures(captures, {{"a", {0}}, {"b", {1}}});
       rows = comparison.costs.empty() ? comparison.metrics.size() : comparison.costs.front().rows.size();
     });
     if (failed) return;
@@ -49,7 +49,7 @@ void bench_comparison(const BenchOptions& options) {
             fmt::format("two simulated sessions of {} events, {} rows, opened before", events, rows)});
   }
   bool failed = false;
-  const double time = best_seconds(1, [&] { failed |= !find_divergence(queries[0], queries[1]).ok(); });
+  const double time = best_seconds(1, [&] { failed |= !analysis::find_divergence(queries[0], queries[1]).ok(); });
   if (!failed) report({"divergence", time * 1e3, "ms", "", "", 0, "the same sessions"});
 }
 

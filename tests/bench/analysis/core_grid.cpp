@@ -53,12 +53,14 @@ void bench_core_grid(const BenchOptions& options) {
   WorkerPool pool(1);  // and the thread that asks
   TaskControl control;
   const QueryContext query{*store, store->snapshot(), pool, control};
-  std::shared_ptr<const GridFrames> frames;
+  std::shared_ptr<const analysis::GridFrames> frames;
   const double made = best_seconds(3, [&] {
-    if (const auto answer = core_grid_frames(query, {}, GridMeasure{}, kBenchFrames)) frames = *answer;
+    if (const auto answer = analysis::core_grid_frames(query, {}, analysis::GridMeasure{}, kBenchFrames))
+      frames = *answer;
   });
   if (!frames) return;
-  const double yardstick = best_seconds(3, [&] { static_cast<void>(selection_summary(query, {}, nullptr).ok()); });
+  const double yardstick =
+      best_seconds(3, [&] { static_cast<void>(analysis::selection_summary(query, {}, nullptr).ok()); });
   const std::string recipe =
       fmt::format("{} zones on {} cores of 5 processors; {} frames; in-memory store; two threads",
                   query.snapshot->event_count, frames->grid.cells.size(), frames->count);

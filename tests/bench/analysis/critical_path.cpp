@@ -22,18 +22,19 @@ constexpr const char* kPathRecipe =
     "collectives, seed 1; two threads";
 
 struct PathAnswer {
-  std::shared_ptr<const WorkGraph> graph;
+  std::shared_ptr<const analysis::WorkGraph> graph;
   std::size_t waits = 0, unknown = 0, segments = 0;
 };
 
 Result<PathAnswer> find_all(const QueryContext& query) {
-  const auto dependencies = Dependencies::build(query);
+  const auto dependencies = analysis::Dependencies::build(query);
   if (!dependencies) return dependencies.error();
-  auto graph = WorkGraph::build(query, **dependencies);
+  auto graph = analysis::WorkGraph::build(query, **dependencies);
   if (!graph) return graph.error();
-  const auto report = attribute_waits(**graph, TimeRange{}, query.pool, query.control);
+  const auto report = analysis::attribute_waits(**graph, TimeRange{}, query.pool, query.control);
   if (!report) return report.error();
-  const CriticalPath path = find_critical_path(**graph, {(*graph)->begin_of_all_ns, (*graph)->end_of_all_ns});
+  const analysis::CriticalPath path =
+      analysis::find_critical_path(**graph, {(*graph)->begin_of_all_ns, (*graph)->end_of_all_ns});
   return PathAnswer{std::move(*graph), report->waits.size(), report->without_source, path.segments.size()};
 }
 
@@ -88,10 +89,11 @@ void bench_critical_path(const BenchOptions& options) {
           0,
           fmt::format("at most while it works, beyond the session itself; the graph keeps {:.0f} B/event; {}",
                       static_cast<double>(answer.graph->memory_bytes()) / static_cast<double>(events), kPathRecipe)});
-  const auto change = parse_change("dma bandwidth x1.5");
+  const auto change = analysis::parse_change("dma bandwidth x1.5");
   if (!change) return;
   const double changed = best_seconds(3, [&] {
-    const auto result = replay_with_changes(query, *answer.graph, {&*change, 1}, answer.graph->begin_of_all_ns);
+    const auto result =
+        analysis::replay_with_changes(query, *answer.graph, {&*change, 1}, answer.graph->begin_of_all_ns);
     failed = failed || !result.ok();
   });
   if (failed) return;

@@ -18,9 +18,9 @@ double processor_ms() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_
 
 // What a panel keeps of a session: added up once in the background, then asked for the session and for ranges of it.
 void measure_index(const QueryContext& query, const char* kind) {
-  std::shared_ptr<const HierarchyIndex> index;
+  std::shared_ptr<const analysis::HierarchyIndex> index;
   const double built = best_seconds(1, [&] {
-    auto made = HierarchyIndex::build(query, kind, nullptr);
+    auto made = analysis::HierarchyIndex::build(query, kind, nullptr);
     if (made) index = std::move(*made);
   });
   if (!index) return;
@@ -33,7 +33,7 @@ void measure_index(const QueryContext& query, const char* kind) {
   for (const auto& [name, range] : {std::pair("session", TimeRange{}), std::pair("range", middle)}) {
     bool failed = false;
     const double time = best_seconds(5, [&, range = range] {
-      failed |= !session_hierarchy(query, {.kind = kind}, range, {.index = index.get()}).ok();
+      failed |= !analysis::session_hierarchy(query, {.kind = kind}, range, {.index = index.get()}).ok();
     });
     if (failed) return;
     report({fmt::format("hierarchy_of_{}_by_{}", name, kind), time * 1e3, "ms", "at most 300", "", 0,
@@ -54,7 +54,7 @@ void measure_tree(const BenchOptions& options) {
     std::size_t nodes = 0;
     const double before = processor_ms();
     const double time = best_seconds(2, [&] {
-      const auto tree = session_hierarchy(query, {.kind = kind});
+      const auto tree = analysis::session_hierarchy(query, {.kind = kind});
       failed |= !tree.ok();
       if (tree) nodes = (*tree)->nodes.size();
     });
@@ -69,8 +69,8 @@ void measure_tree(const BenchOptions& options) {
 }
 
 // Stacks of eight levels with ten calls in each call, a million in all.
-Hierarchy million_stacks(std::size_t wanted) {
-  Hierarchy tree;
+analysis::Hierarchy million_stacks(std::size_t wanted) {
+  analysis::Hierarchy tree;
   tree.labels = {"", "call"};
   tree.nodes.resize(1);
   tree.nodes[0].cover.busy_ns = 1'000'000'000;
@@ -79,7 +79,7 @@ Hierarchy million_stacks(std::size_t wanted) {
     tree.nodes[at].first_child = static_cast<std::uint32_t>(tree.nodes.size());
     tree.nodes[at].child_count = kCalls;
     for (std::uint32_t i = 0; i < kCalls; ++i) {
-      HierarchyNode child;
+      analysis::HierarchyNode child;
       child.parent = static_cast<std::uint32_t>(at);
       child.label = 1;
       child.depth = static_cast<std::uint16_t>(tree.nodes[at].depth + 1);
@@ -91,12 +91,13 @@ Hierarchy million_stacks(std::size_t wanted) {
 }
 
 void measure_flame(const BenchOptions& options) {
-  const Hierarchy tree = million_stacks(static_cast<std::size_t>(1e6 * options.scale));
-  const double once = best_seconds(3, [&] { const app::FlameLayout layout(tree, app::LayerMeasure::busy); }) * 1e3;
+  const analysis::Hierarchy tree = million_stacks(static_cast<std::size_t>(1e6 * options.scale));
+  const double once =
+      best_seconds(3, [&] { const app::content::FlameLayout layout(tree, app::content::LayerMeasure::busy); }) * 1e3;
   const std::string recipe = fmt::format("{} stacks, ten calls in each call, 1,600 pixels, 20 rows", tree.nodes.size());
   report({"flame_layout", once, "ms", "at most 200", "", 0, recipe});
-  const app::FlameLayout layout(tree, app::LayerMeasure::busy);
-  std::vector<app::FlameBox> boxes;
+  const app::content::FlameLayout layout(tree, app::content::LayerMeasure::busy);
+  std::vector<app::content::FlameBox> boxes;
   const double frame = best_seconds(10, [&] { layout.boxes(tree, 0, 1600, 20, boxes); }) * 1e3;
   report(
       {"flame_boxes_of_a_frame", frame, "ms", "at most 2", "", 0, fmt::format("{}; {} boxes", recipe, boxes.size())});

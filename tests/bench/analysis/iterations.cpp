@@ -71,12 +71,13 @@ void fold_shape(const SteppedShape& shape, const BenchOptions& options) {
   WorkerPool pool(1);  // and the thread that asks
   TaskControl control;
   const QueryContext query{*store, store->snapshot(), pool, control};
-  std::shared_ptr<const IterationList> list;
+  std::shared_ptr<const analysis::IterationList> list;
   const double found = best_seconds(3, [&] {
-    if (const auto answer = find_iterations(query, {})) list = *answer;
+    if (const auto answer = analysis::find_iterations(query, {})) list = *answer;
   });
   if (!list || list->loops.empty() == shape.repeats) return;
-  const double yardstick = best_seconds(3, [&] { static_cast<void>(selection_summary(query, {}, nullptr).ok()); });
+  const double yardstick =
+      best_seconds(3, [&] { static_cast<void>(analysis::selection_summary(query, {}, nullptr).ok()); });
   report({shape.figure, found, "s", "at most 2 for 10 M events", "a summary that looks at every event", yardstick,
           fmt::format("{} events on {} lanes, {}; {} loops, {} iterations of the first; in-memory store; two threads",
                       query.snapshot->event_count, shape.lanes,

@@ -57,14 +57,14 @@ void bench_metrics(const BenchOptions& options) {
   WorkerPool pool(1);  // and the thread that asks
   TaskControl control;
   const QueryContext query{**store, (*store)->snapshot(), pool, control};
-  const auto memory = memory_usage(query);
+  const auto memory = analysis::memory_usage(query);
   if (!memory) return;
   bool failed = false;
   std::size_t figures = 0;
   double taken = 0;
   const auto all = [&] {
     taken = seconds([&] {
-      const auto metrics = session_metrics(query, {}, memory->get());
+      const auto metrics = analysis::session_metrics(query, {}, memory->get());
       failed = !metrics.ok();
       if (metrics) figures = metrics->size();
     });
@@ -74,7 +74,7 @@ void bench_metrics(const BenchOptions& options) {
   const std::int64_t middle = (query.snapshot->begin_ns + query.snapshot->end_ns) / 2;
   const std::int64_t length = (query.snapshot->end_ns - query.snapshot->begin_ns) / 100;
   const double part = best_seconds(3, [&] {
-    failed |= !session_metrics(query, {middle, middle + length}, memory->get()).ok();
+    failed |= !analysis::session_metrics(query, {middle, middle + length}, memory->get()).ok();
   });
   if (failed) return;
   const std::string recipe = fmt::format(

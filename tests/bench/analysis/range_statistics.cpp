@@ -32,7 +32,7 @@ void measure(const BenchOptions& options, std::uint32_t names, const char* figur
     const TimeRange range{std::min(a, b), std::max(a, b)};
     std::uint64_t decoded = 0;
     const double time = best_seconds(3, [&] {
-      const auto result = name_statistics(query, lanes, range);
+      const auto result = lod::name_statistics(query, lanes, range);
       failed |= !result.ok();
       if (result) decoded = result->decoded_chunks;
     });

@@ -33,13 +33,13 @@ void bench_roofline(const BenchOptions& options) {
   std::size_t points = 0;
   const auto roofline = [&](const TimeRange& range) {
     return best_seconds(3, [&] {
-      const auto found = device_rooflines(query, range, RoofGrouping::layer);
+      const auto found = analysis::device_rooflines(query, range, analysis::RoofGrouping::layer);
       failed |= !found.ok();
       if (found) points = (*found)->devices.front().points.size();
     });
   };
   const auto levels = [&](const TimeRange& range) {
-    return best_seconds(3, [&] { failed |= !memory_levels(query, range).ok(); });
+    return best_seconds(3, [&] { failed |= !analysis::memory_levels(query, range).ok(); });
   };
   const double whole = roofline({}), whole_levels = levels({});
   const std::size_t all_points = points;

@@ -34,16 +34,16 @@ void measure(const BenchOptions& options, std::uint32_t names, const char* suffi
   WorkerPool pool(1);  // and the thread that asks
   TaskControl control;
   const QueryContext query{*data->store, data->store->snapshot(), pool, control};
-  std::shared_ptr<const SummaryIndex> index;
+  std::shared_ptr<const analysis::SummaryIndex> index;
   const double build = seconds([&] {
-    if (const auto built = SummaryIndex::build(query, nullptr)) index = *built;
+    if (const auto built = analysis::SummaryIndex::build(query, nullptr)) index = *built;
   });
   if (!index) return;
   bool failed = false;
   std::uint64_t decoded = 0;
-  const auto summarise = [&](const EventFilter& filter, const SummaryIndex* from) {
+  const auto summarise = [&](const EventFilter& filter, const analysis::SummaryIndex* from) {
     return seconds([&] {
-      const auto summary = selection_summary(query, filter, from);
+      const auto summary = analysis::selection_summary(query, filter, from);
       failed |= !summary.ok();
       if (summary) decoded = (*summary)->decoded_chunks;
     });

@@ -61,10 +61,10 @@ void bench_statistics(const BenchOptions& options) {
                                              {"wait_ns", {"wait_ns"}, "duration"}};
   const char* yardstick = "count, sums, least and greatest by name of plain columns in memory";
   for (const StatisticsCase& each : cases) {
-    StatisticsQuestion question{.by = each.by, .value = each.value};
+    analysis::StatisticsQuestion question{.by = each.by, .value = each.value};
     bool failed = false;
     const auto ask = [&] {
-      const auto found = statistics(query, question);
+      const auto found = analysis::statistics(query, question);
       failed |= !found.ok();
     };
     const double whole = best_seconds(3, ask);
@@ -74,11 +74,12 @@ void bench_statistics(const BenchOptions& options) {
     report({fmt::format("statistics_{}", each.name), whole * 1e3, "ms", "at most 150", yardstick, plain * 1e3, recipe});
     report({fmt::format("statistics_{}_1_percent", each.name), hundredth * 1e3, "ms", "at most 20", "", 0, recipe});
   }
-  const StatisticsQuestion question{.by = {"name"}};
-  const auto known = statistics(query, question);
+  const analysis::StatisticsQuestion question{.by = {"name"}};
+  const auto known = analysis::statistics(query, question);
   if (!known) return;
-  const double details =
-      best_seconds(3, [&] { static_cast<void>(value_details(query, question, BinScale::log, nullptr, *known)); });
+  const double details = best_seconds(3, [&] {
+    static_cast<void>(analysis::value_details(query, question, analysis::BinScale::log, nullptr, *known));
+  });
   report({"statistics_histogram", details * 1e3, "ms", "", yardstick, plain * 1e3, recipe});
 }
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/format.h"
+#include "core/base/json.h"
 
 namespace accelscope::bench {
 

@@ -48,9 +48,11 @@ void bench_xplane_import(const BenchOptions& options);
 void bench_python_calls(const BenchOptions& options);
 void bench_draw_lists(const BenchOptions& options);
 void bench_draw_lists_large(const BenchOptions& options);
+void bench_drawn_frame(const BenchOptions& options);
 void bench_viewer_frame(const BenchOptions& options);
 void bench_itt_task(const BenchOptions& options);
 void bench_opencl_launch(const BenchOptions& options);
+void bench_cuda_launch(const BenchOptions& options);
 
 struct FigureEntry {
   std::string_view name;
@@ -101,8 +103,10 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"python_calls", "a program in Python that only calls, beside cProfile", bench_python_calls},
     {"itt_task", "what ITT tasks and zones cost the program that is marked with them", bench_itt_task},
     {"opencl_launch", "what the OpenCL layer costs a launch", bench_opencl_launch},
+    {"cuda_launch", "what the CUDA collector costs a launch on top of CUPTI", bench_cuda_launch},
     {"draw_lists", "one frame's draw lists, 64 lanes of a million events", bench_draw_lists},
     {"draw_lists_large", "the same for ten times the events", bench_draw_lists_large},
+    {"drawn_frame", "a frame of the viewer drawn through EGL, at 1080p and 4K", bench_drawn_frame},
     {"viewer_frame", "a frame of the whole viewer while five million events a second come in", bench_viewer_frame},
 });
 

@@ -16,7 +16,7 @@ class FirstFrame final : public render::FrameClient {
   [[nodiscard]] bool settled() const override { return app_.timeline_complete(); }
 
  private:
-  app::App app_;
+  app::frame::App app_;
 };
 
 }  // namespace

@@ -106,7 +106,7 @@ class Canvas final : public FrameClient {
   std::shared_ptr<const Store> store_;
   std::shared_ptr<const Snapshot> snapshot_;
   WorkerPool pool_;
-  LaneWindows windows_{pool_};
+  lod::LaneWindows windows_{pool_};
   LaneStrips strips_{pool_};
   StripTexture texture_;
   NameLabels labels_{*snapshot_->strings};
@@ -146,9 +146,9 @@ void measure(Canvas& canvas, const Snapshot& snapshot, Costs& cold, Costs& warm)
 
 // What the tree replaces: every event of the view is looked at, and those that share a pixel are folded into one.
 [[nodiscard]] double fold_all_ms(const Snapshot& snapshot, const Store& store) {
-  std::vector<std::vector<WindowEvent>> lanes;
+  std::vector<std::vector<lod::WindowEvent>> lanes;
   for (const LaneSnapshot& lane : snapshot.lanes) {
-    std::vector<WindowEvent>& events = lanes.emplace_back();
+    std::vector<lod::WindowEvent>& events = lanes.emplace_back();
     for (std::uint32_t chunk = 0; chunk < lane.chunk_count; ++chunk) {
       const Result<Bytes> bytes = store.read_chunk(lane, chunk);
       if (!bytes) continue;
@@ -166,9 +166,9 @@ void measure(Canvas& canvas, const Snapshot& snapshot, Costs& cold, Costs& warm)
   std::uint64_t rectangles = 0;
   const double ms = best_seconds(3,
                                  [&] {
-                                   for (const std::vector<WindowEvent>& events : lanes) {
+                                   for (const std::vector<lod::WindowEvent>& events : lanes) {
                                      double last = -1;
-                                     for (const WindowEvent& event : events) {
+                                     for (const lod::WindowEvent& event : events) {
                                        const double x = std::floor(static_cast<double>(event.end_ticks) / ns_per_pixel);
                                        if (x != last) ++rectangles;
                                        last = x;

@@ -15,7 +15,7 @@ namespace accelscope::bench {
 namespace {
 
 // Files one after the other into one: only the writing counts.
-class BenchOutput final : public ExportOutput {
+class BenchOutput final : public exporting::ExportOutput {
  public:
   explicit BenchOutput(const std::string& path) : file_(path, std::ios::binary) {}
   Result<void> begin_file(const std::string& /*name*/) override { return {}; }
@@ -46,9 +46,9 @@ void bench_exports(const BenchOptions& options) {
   TaskControl control;
   for (const auto& [name, target] :
        {std::pair{"perfetto", "at least 200"}, {"chrome", "none"}, {"csv", "none"}, {"parquet", "none"}}) {
-    const ExportFormat& format = *find_export_format(name);
-    ExportRequest request{{**store, (*store)->snapshot(), pool, control}};
-    Result<ExportReport> written = ExportReport{};
+    const exporting::ExportFormat& format = *exporting::find_export_format(name);
+    exporting::ExportRequest request{{**store, (*store)->snapshot(), pool, control}};
+    Result<exporting::ExportReport> written = exporting::ExportReport{};
     const std::uint64_t before = current_memory_bytes();
     std::uint64_t most = before;
     const double writing = best_seconds(3, [&] {

@@ -30,13 +30,13 @@ void bench_json_export(const BenchOptions& options) {
   WorkerPool pool;
   TaskControl control;
   const std::uint64_t before = current_memory_bytes();
-  JsonExport request{{**store, (*store)->snapshot(), pool, control}, {}, {}, {}};
-  request.forms = neuron::json_forms(*request.query.snapshot);
-  Result<JsonExportReport> report_of_export = JsonExportReport{};
+  exporting::JsonExport request{{**store, (*store)->snapshot(), pool, control}, {}, {}, {}};
+  request.forms = exporting::neuron::json_forms(*request.query.snapshot);
+  Result<exporting::JsonExportReport> report_of_export = exporting::JsonExportReport{};
   std::uint64_t most = before;
   const double writing = best_seconds(3, [&] {
     std::ofstream out(path, std::ios::binary);
-    report_of_export = export_json(request, [&](std::string_view text) -> Result<void> {
+    report_of_export = exporting::export_json(request, [&](std::string_view text) -> Result<void> {
       out.write(text.data(), static_cast<std::streamsize>(text.size()));
       most = std::max(most, current_memory_bytes());
       return {};

@@ -47,12 +47,13 @@ void bench_search(const BenchOptions& options) {
   std::uint64_t hits = 0;
   std::vector<char> wanted(kNames, 0);
   const double count = best_seconds(5, [&] {
-    const auto parsed = parse_search(kExpression);
-    const auto search = parsed ? EventSearch::run(query, *parsed, lanes) : Result<EventSearch>(parsed.error());
+    const auto parsed = search::parse_search(kExpression);
+    const auto search =
+        parsed ? search::EventSearch::run(query, *parsed, lanes) : Result<search::EventSearch>(parsed.error());
     failed |= !search.ok();
     if (search) hits = search->total();
   });
-  const auto search = EventSearch::run(query, *parse_search(kExpression), lanes);
+  const auto search = search::EventSearch::run(query, *search::parse_search(kExpression), lanes);
   if (failed || !search) return;
   for (std::uint32_t i = 0; i < kNames; ++i) {
     wanted[i] = search->matches_name(query.snapshot->strings->find(name_text(i))) ? 1 : 0;

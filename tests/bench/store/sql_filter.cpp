@@ -16,10 +16,10 @@ constexpr std::uint32_t kLongest = 570;  // durations are 64 to 575: 1 % of the 
 // One name in ten holds an x.
 std::string name_text(std::uint32_t i) { return fmt::format("{}_{}", i % 10 == 3 ? "matmul_x" : "activate", i); }
 
-class RowCounter final : public SqlRowVisitor {
+class RowCounter final : public listing::SqlRowVisitor {
  public:
   bool columns(const std::vector<std::string>&) override { return true; }
-  bool row(const std::vector<SqlValue>& values) override {
+  bool row(const std::vector<listing::SqlValue>& values) override {
     ++rows_;
     first_ = std::get<std::int64_t>(values[0]);
     return true;
@@ -43,7 +43,7 @@ class FilterBench {
   explicit FilterBench(const BenchOptions& options)
       : data_(generate_store(static_cast<std::uint64_t>(50e6 * options.scale), kNames, name_text)) {
     if (!data_) return;
-    sql_ = std::make_unique<SqlSession>(*data_->store, data_->store->snapshot(), pool_);
+    sql_ = std::make_unique<sql::Session>(*data_->store, data_->store->snapshot(), pool_);
     sql_->set_planned(false);  // what every other query goes through
   }
   [[nodiscard]] bool ready() const noexcept { return sql_ != nullptr; }
@@ -102,7 +102,7 @@ class FilterBench {
 
   WorkerPool pool_{1};  // and the thread that asks
   std::unique_ptr<GeneratedStore> data_;
-  std::unique_ptr<SqlSession> sql_;
+  std::unique_ptr<sql::Session> sql_;
 };
 
 void FilterBench::run() {

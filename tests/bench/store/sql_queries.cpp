@@ -90,12 +90,12 @@ class NestedMaker {
 };
 
 // Looks at every value, as a table of results would.
-class Reader final : public SqlRowVisitor {
+class Reader final : public listing::SqlRowVisitor {
  public:
   bool columns(const std::vector<std::string>&) override { return true; }
-  bool row(const std::vector<SqlValue>& values) override {
+  bool row(const std::vector<listing::SqlValue>& values) override {
     ++rows_;
-    for (const SqlValue& value : values) {
+    for (const listing::SqlValue& value : values) {
       if (const auto* number = std::get_if<std::int64_t>(&value)) sum_ += static_cast<std::uint64_t>(*number);
     }
     return true;
@@ -149,7 +149,7 @@ class QueryBench {
 
   const NestedStore& data_;
   WorkerPool pool_{1};  // and the thread that asks
-  SqlSession sql_;
+  sql::Session sql_;
 };
 
 // Keeps the compiler from leaving a yardstick out.

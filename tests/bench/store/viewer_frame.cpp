@@ -42,7 +42,7 @@ constexpr auto kFrame = std::chrono::microseconds(16'667);
 // Frames at 60 Hz, each with what the thread worked since the last: input, layout, panels, draw lists.
 class Paced final : public render::FrameClient {
  public:
-  explicit Paced(app::App& app) : app_(app), next_(steady_clock::now()) {}
+  explicit Paced(app::frame::App& app) : app_(app), next_(steady_clock::now()) {}
 
   void frame(render::Ui& ui) override {
     const double now = thread_ms();
@@ -57,13 +57,13 @@ class Paced final : public render::FrameClient {
   std::vector<double>* samples = nullptr;  // null: not measured
 
  private:
-  app::App& app_;
+  app::frame::App& app_;
   steady_clock::time_point next_;
   double last_ms_ = 0;
 };
 
 struct Run {
-  app::App app;
+  app::frame::App app;
   Paced client;
   render::NullShell shell;
   std::map<std::string, std::vector<double>> by_panel;
@@ -73,7 +73,7 @@ struct Run {
       : app({.state_directory = folder}), client(app), shell(client, {.width = 1920, .height = 1080}) {
     shell.ui().record_text(false);
   }
-  [[nodiscard]] app::SessionTab* tab() { return app.workspace().active(); }
+  [[nodiscard]] app::session::SessionTab* tab() { return app.workspace().active(); }
   [[nodiscard]] std::uint64_t events() { return tab() != nullptr ? tab()->snapshot->event_count : 0; }
 
   // Zooms in and out by the wheel and drags to the sides, at different places of the timeline.
@@ -89,7 +89,7 @@ struct Run {
   }
   void measure() {
     std::size_t turn = 0;
-    for (const app::PanelInfo& panel : app::all_panels()) {
+    for (const app::frame::PanelInfo& panel : app::frame::all_panels()) {
       app.layout().show(panel.name);
       shell.frame(4);
       std::vector<double> samples;
@@ -104,7 +104,7 @@ struct Run {
 
 // What is searched, what passes, and by what it is coloured.
 void choose(Run& run) {
-  run.tab()->change([](app::ViewChoices& choices) {
+  run.tab()->change([](app::session::ViewChoices& choices) {
     choices.search = "dur>2us";
     choices.filter.terms = {{.search = "dur>100", .excluded = false}};
     choices.colour_by["operation"] = "source_location";

@@ -3,7 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <future>
+#include <map>
+#include <set>
+#include <sstream>
+#include <thread>
 
 #include "capture/agent/viewers/agent.h"
 #include "capture/wire/messages.h"
@@ -287,6 +292,82 @@ TEST_CASE("a viewer that dies and does not come back frees the source, with a lo
   (void)await(source.ended.get_future());
   CHECK_FALSE(agent.join().ok());
   CHECK(contains(agent.log(), "frames were not acknowledged"));
+}
+
+// Prometheus' text format 0.0.4: of every family HELP, TYPE and then its samples, "NAME{LABELS} VALUE".
+std::map<std::string, double> parsed_metrics(const std::string& text) {
+  std::map<std::string, double> samples;
+  std::set<std::string> families;
+  std::string family, type;
+  CHECK(text.ends_with('\n'));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    CAPTURE(line);
+    std::istringstream words(line);
+    std::string first, second, name;
+    words >> first >> second >> name;
+    if (first == "#" && second == "HELP") {
+      CHECK(families.insert(name).second);
+      family = name;
+      type.clear();
+    } else if (first == "#") {
+      CHECK(second == "TYPE");
+      CHECK(name == family);
+      words >> type;
+      CHECK((type == "counter" || type == "gauge"));
+      CHECK((type == "counter") == name.ends_with("_total"));
+    } else {
+      CHECK_FALSE(type.empty());
+      CHECK(first.substr(0, first.find('{')) == family);
+      CHECK(first.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == first.find('{'));
+      char* end = nullptr;
+      const double value = std::strtod(second.c_str(), &end);
+      CHECK(*end == '\0');
+      CHECK(samples.emplace(first, value).second);
+    }
+  }
+  return samples;
+}
+
+TEST_CASE("an agent's metrics count clients, captures, events and bytes, and counts never fall") {
+  agent::AgentOptions options;
+  options.listen = {.host = "127.0.0.1", .port = 0};
+  const auto listening = agent::Agent::listen(options, synthetic_source({}));
+  REQUIRE_MESSAGE(listening.ok(), listening.message());
+  agent::Agent& agent = **listening;
+  std::jthread thread([&agent] { (void)agent.run(); });
+  const auto before = parsed_metrics(agent.metrics());
+  CHECK(before.at("accelscope_agent_captures_total") == 0);
+  CHECK(before.at("accelscope_agent_clients") == 0);
+  CHECK(before.at("accelscope_agent_dropped_events_total") == 0);
+  CHECK(before.at("process_resident_memory_bytes") > 0);
+  CHECK(before.at("accelscope_agent_uptime_seconds") >= 0);
+  CHECK(agent.metrics().find("accelscope_agent_info{version=\"") != std::string::npos);
+  std::uint64_t events = 0;
+  {
+    RawPeer peer = greeted_viewer(agent.address());
+    peer.send(wire::encode(wire::Start{}));
+    const auto end = peer.receive(wire::FrameType::end);
+    REQUIRE(end);
+    events = wire::decode<wire::StreamEnd>(end->body).value().events;
+    const auto during = parsed_metrics(agent.metrics());
+    CHECK(during.at("accelscope_agent_clients") == 1);
+    CHECK(during.at("accelscope_agent_captures_total") == 1);
+    CHECK(during.at("accelscope_agent_captures{state=\"ended\"}") == 1);
+    CHECK(during.at("accelscope_agent_events_total") == static_cast<double>(events));
+    CHECK(during.at("accelscope_agent_waiting_bytes") > 0);
+    CHECK(during.at("accelscope_agent_sent_bytes_total") > during.at("accelscope_agent_waiting_bytes") / 2);
+    peer.close();
+  }
+  std::map<std::string, double> after;
+  do after = parsed_metrics(agent.metrics());
+  while (after.at("accelscope_agent_clients") > 0);
+  for (const char* name :
+       {"accelscope_agent_captures_total", "accelscope_agent_events_total", "accelscope_agent_connections_total"})
+    CHECK(after.at(name) >= 1);
+  CHECK(after.at("accelscope_agent_events_total") == static_cast<double>(events));
+  CHECK(after.at("accelscope_agent_sent_bytes_total") > 0);
+  agent.stop();
 }
 
 TEST_CASE("an agent asked for anything but loopback, or for a port in use, says why it cannot") {

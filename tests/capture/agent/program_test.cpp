@@ -128,12 +128,12 @@ TEST_CASE("a paced replay takes as long as the capture did, and stops at once wh
 TEST_CASE("a file that is no known format is refused with the formats that are") {
   const std::string path = std::filesystem::temp_directory_path() / "accelscope_unknown_format";
   { std::ofstream(path) << "just some text\n"; }
-  const Result<const sources::SourceFormat*> format = sources::guess_format(path);
-  REQUIRE_FALSE(format.ok());
-  CHECK(contains(format.message(), path));
-  CHECK(contains(format.message(), "session"));
+  const sources::RecognisedFile file = sources::recognise(path);
+  REQUIRE(file.format() == nullptr);
+  CHECK(contains(file.why_not, path));
+  CHECK(contains(file.why_not, "session"));
   { std::ofstream empty(path); }
-  CHECK(contains(sources::guess_format(path).message(), "empty"));
+  CHECK(contains(sources::recognise(path).why_not, "empty"));
   std::filesystem::remove(path);
   CHECK(contains(sources::find_format("nonsense").message(), "known ones are"));
 }

@@ -10,8 +10,8 @@
 #include "capture/sources/import_input.h"
 #include "core/analysis/figures/derived_counters.h"
 #include "core/base/worker_pool.h"
+#include "tests/capture/imported.h"
 #include "tests/capture/kinds/kind_run_support.h"
-#include "tests/capture/sources/neuron/imported.h"
 #include "tests/capture/wire/wire_support.h"
 #include "tests/support/files.h"
 #include "tests/support/neuron/simulated_profile.h"
@@ -63,7 +63,8 @@ std::string xplane() { return test::small_tpu_space(); }
 
 Imported imported(const std::string& path) {
   return Imported::by([&](EventSink& sink) {
-    return sources::import_input({path}, {}, [&] { return std::make_unique<ForwardingSink>(sink); });
+    return sources::import_input({sources::recognise(path)}, {},
+                                 [&] { return std::make_unique<ForwardingSink>(sink); });
   });
 }
 
@@ -141,14 +142,14 @@ Content content_of(const Imported& session) {
   TaskControl control;
   const QueryContext query{
       .store = session.store(), .snapshot = session.shared_snapshot(), .pool = pool, .control = control};
-  const auto work = leaf_work(query, nullptr);
-  const auto launches = launch_queues(query);
+  const auto work = analysis::leaf_work(query, nullptr);
+  const auto launches = analysis::launch_queues(query);
   REQUIRE(work.ok());
   REQUIRE(launches.ok());
   constexpr std::size_t kStretches = 50;
-  for (const DerivedCounter& counter : derived_counters(snapshot)) {
-    const auto values = derived_values(query, counter, {.work = work->get(), .launches = launches->get()},
-                                       {snapshot.begin_ns, snapshot.end_ns}, kStretches);
+  for (const analysis::DerivedCounter& counter : analysis::derived_counters(snapshot)) {
+    const auto values = analysis::derived_values(query, counter, {.work = work->get(), .launches = launches->get()},
+                                                 {snapshot.begin_ns, snapshot.end_ns}, kStretches);
     REQUIRE(values.ok());
     content.derived[counter.key] = *values;
   }

@@ -367,6 +367,24 @@ TEST_CASE("a program that nobody reads any more runs to its end") {
   CHECK((*child)->finish().exit_code == 0);
 }
 
+TEST_CASE("a capture that ends first takes what a probe holds back, and says where it waited in vain") {
+  for (const char* what : {"hold back", "hold back for ever"}) {
+    CAPTURE(what);
+    Reading reading(false);
+    reading.begin();
+    Result<std::unique_ptr<system::SupervisedChild>> child =
+        system::SupervisedChild::start(reading.start({what, "5000"}));
+    REQUIRE(child.ok());
+    REQUIRE(reading.eventually([&] { return reading.total == 1; }));
+    REQUIRE(reading.end());
+    CHECK(reading.processes.at(0)->by_capture);
+    CHECK(reading.total == (what == std::string("hold back") ? 5001 : 1));
+    CHECK(reading.sink.reported("probe_late") == (what != std::string("hold back")));
+    while (!(*child)->ended()) (*child)->wait(20ms);
+    CHECK((*child)->finish().exit_code == 0);
+  }
+}
+
 TEST_CASE("records that find no room are dropped and counted where the user wants that") {
   Reading reading;
   reading.handler.ring_bytes = probe::kMinRingBytes;

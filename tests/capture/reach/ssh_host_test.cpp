@@ -291,3 +291,16 @@ TEST_CASE("the agent itself is copied to a host, listens there, and is gone afte
   CHECK(eventually([&] { return !system::connect_to_loopback(port).ok(); }));
   CHECK(eventually([&] { return server->left_nothing(); }));
 }
+
+TEST_CASE("a key file that is not there, or that is the public one, is named before ssh is asked") {
+  const ReachFolder folder;
+  folder.write("key.pub", "ssh-ed25519 AAAA test\n");
+  const auto said_of = [&](const std::string& file) {
+    const auto host = reach::make_ssh_host({.kind = reach::Place::Kind::ssh, .host = "127.0.0.1", .port = 1},
+                                           {.version = "0.1.0", .ssh_identity_file = file});
+    StepList steps;
+    return failure_of(*host, steps);
+  };
+  CHECK(said_of(folder.file("none")).find("none cannot be read; check its path") != std::string::npos);
+  CHECK(said_of(folder.file("key.pub")).find("key.pub is a public key") != std::string::npos);
+}

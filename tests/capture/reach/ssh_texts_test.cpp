@@ -91,6 +91,17 @@ TEST_CASE("packages follow Debian's rule for the names of libraries") {
   CHECK(reach::package_of("strange") == "strange");
 }
 
+TEST_CASE("a key file goes to every call of ssh, before the host") {
+  const reach::SshCommand ssh{"/usr/bin/ssh", "", "/tmp/x/ssh", reach::parse_place("ssh://box").value(),
+                              "/keys/my key"};
+  for (const auto& argv : {ssh.master(true, false, "c"), ssh.run("c"), ssh.forward(99)}) {
+    const auto option = std::find(argv.begin(), argv.end(), "-i");
+    REQUIRE(option != argv.end());
+    CHECK(*(option + 1) == "/keys/my key");
+    CHECK(option < std::find(argv.begin(), argv.end(), "--"));
+  }
+}
+
 TEST_CASE("ssh never gets an option that weakens its checks, and the place comes after the options") {
   const reach::SshCommand ssh{"/usr/bin/ssh", "", "/tmp/x/ssh", reach::parse_place("ssh://ada@box:2222").value()};
   for (const auto& argv : {ssh.master(true, false, "c"), ssh.master(false, true, "c"), ssh.run("c"), ssh.forward(99)}) {

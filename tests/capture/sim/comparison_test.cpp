@@ -50,9 +50,9 @@ TEST_CASE("comparison: of 100 simulated pairs equal ones are quiet and slower on
       equal.push_back(simulated_work(seed + kCaptures, 0));
       slower.push_back(simulated_work(seed + 2 * kCaptures, kSlower));
     }
-    alarms += change_of(base, equal).is_reported() ? 1 : 0;
-    const Change change = change_of(base, slower);
-    found += change.reported == Reported::more ? 1 : 0;
+    alarms += analysis::change_of(base, equal).is_reported() ? 1 : 0;
+    const analysis::Change change = analysis::change_of(base, slower);
+    found += change.reported == analysis::Reported::more ? 1 : 0;
     truth += *change.ratio / kPairs;
   }
   CAPTURE(truth);
@@ -71,10 +71,11 @@ std::unique_ptr<Store> simulated(const sim::SimulationOptions& options) {
   return std::move(*store);
 }
 
-Divergence divergence_between(const Store& base, const Store& other) {
+analysis::Divergence divergence_between(const Store& base, const Store& other) {
   WorkerPool pool{2};
   TaskControl control;
-  auto found = find_divergence({base, base.snapshot(), pool, control}, {other, other.snapshot(), pool, control});
+  auto found =
+      analysis::find_divergence({base, base.snapshot(), pool, control}, {other, other.snapshot(), pool, control});
   REQUIRE(found.ok());
   return *found;
 }
@@ -83,7 +84,7 @@ Divergence divergence_between(const Store& base, const Store& other) {
 
 TEST_CASE("divergence: runs of the same kernel on other days have the same checksums everywhere") {
   const auto base = simulated({.seed = 1, .kernels = 2}), other = simulated({.seed = 9, .kernels = 2});
-  const Divergence found = divergence_between(*base, *other);
+  const analysis::Divergence found = divergence_between(*base, *other);
   CHECK(found.compared > 10'000);
   CHECK(found.differing == 0);
   CHECK(found.base_alone == 0);
@@ -105,12 +106,12 @@ TEST_CASE("divergence: the planted instruction is the first that differs, with i
     sim::SimulationOptions options{.seed = 2, .kernels = 1};
     options.diverging_operation = operation;
     const auto other = simulated(options);
-    const Divergence found = divergence_between(*base, *other);
+    const analysis::Divergence found = divergence_between(*base, *other);
     REQUIRE_FALSE(found.events.empty());
-    const DivergentPair& first = found.events.front();
+    const analysis::DivergentPair& first = found.events.front();
     CHECK(first.base.name == program.names[program.operations[operation].name]);
     CHECK_FALSE(first.input_differs());
-    for (const DivergentPair& each : found.events) {
+    for (const analysis::DivergentPair& each : found.events) {
       CHECK(each.base_in <= 65535);
       CHECK((each.base.tensor.empty() || each.base_in == -1));  // of DMAs nothing is known but what they moved
     }

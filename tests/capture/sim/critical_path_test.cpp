@@ -41,7 +41,7 @@ struct Simulated {
   std::shared_ptr<Store> store = std::move(Store::create()).value();
   WorkerPool pool{2};
   TaskControl control;
-  std::shared_ptr<const WorkGraph> graph;
+  std::shared_ptr<const analysis::WorkGraph> graph;
   Ids ids;
   std::map<EventId, std::uint64_t> keys;
 
@@ -53,9 +53,9 @@ struct Simulated {
     StoreSink sink(*store);
     REQUIRE(simulate(sink).ok());
     QueryContext query{*store, store->snapshot(), pool, control};
-    const auto dependencies = Dependencies::build(query);
+    const auto dependencies = analysis::Dependencies::build(query);
     REQUIRE(dependencies.ok());
-    auto built = WorkGraph::build(query, **dependencies);
+    auto built = analysis::WorkGraph::build(query, **dependencies);
     REQUIRE(built.ok());
     graph = std::move(*built);
     read_keys(query);
@@ -101,20 +101,20 @@ sim::SimulationOptions varied(std::uint64_t seed) {
   return options;
 }
 
-WaitReason reason_of(sim::TrueCause cause) {
+analysis::WaitReason reason_of(sim::TrueCause cause) {
   switch (cause) {
     case sim::TrueCause::semaphore:
-      return WaitReason::semaphore;
+      return analysis::WaitReason::semaphore;
     case sim::TrueCause::dma:
-      return WaitReason::dma;
+      return analysis::WaitReason::dma;
     case sim::TrueCause::barrier:
-      return WaitReason::barrier;
+      return analysis::WaitReason::barrier;
     case sim::TrueCause::own_result:
-      return WaitReason::dependency;
+      return analysis::WaitReason::dependency;
     case sim::TrueCause::unknown:
       break;
   }
-  return WaitReason::unknown;
+  return analysis::WaitReason::unknown;
 }
 
 }  // namespace
@@ -124,11 +124,11 @@ TEST_CASE("every wait of 200 simulated kernels is put down to its true cause, it
   std::uint64_t too_many = 0;
   for (std::uint64_t seed = 1; seed <= most_seeds(); ++seed) {
     Simulated simulated(varied(seed));
-    const WorkGraph& graph = *simulated.graph;
-    auto report = attribute_waits(graph, TimeRange{}, simulated.pool, simulated.control);
+    const analysis::WorkGraph& graph = *simulated.graph;
+    auto report = analysis::attribute_waits(graph, TimeRange{}, simulated.pool, simulated.control);
     REQUIRE(report.ok());
-    std::map<EventId, const AttributedWait*> found;
-    for (const AttributedWait& wait : report->waits) found[graph.event(wait.node)] = &wait;
+    std::map<EventId, const analysis::AttributedWait*> found;
+    for (const analysis::AttributedWait& wait : report->waits) found[graph.event(wait.node)] = &wait;
     std::uint64_t expected = 0;
     sim::TracedRun run(simulated.options);
     while (run.advance()) {
@@ -143,12 +143,13 @@ TEST_CASE("every wait of 200 simulated kernels is put down to its true cause, it
           ++missing;
           continue;
         }
-        const AttributedWait& is = *wait->second;
+        const analysis::AttributedWait& is = *wait->second;
         wrong_time += is.begin_ns != truth.begin || is.end_ns != truth.end ? 1 : 0;
         wrong_cause += is.reason != reason_of(truth.cause) ? 1 : 0;
         std::set<EventId> sources;
         for (const std::uint32_t source : truth.sources) sources.insert(simulated.ids.at(trace.id(source)));
-        const bool same = is.source == kNoNode ? sources.empty() : sources.contains(graph.whole_event(is.source));
+        const bool same =
+            is.source == analysis::kNoNode ? sources.empty() : sources.contains(graph.whole_event(is.source));
         wrong_source += same ? 0 : 1;
         const bool one = truth.sources.size() < 2 && truth.cause != sim::TrueCause::own_result;
         const std::uint32_t semaphore = truth.semaphore == 0 ? kNone : static_cast<std::uint32_t>(truth.semaphore);
@@ -156,15 +157,15 @@ TEST_CASE("every wait of 200 simulated kernels is put down to its true cause, it
             one && (is.semaphore != semaphore || (semaphore != kNone && is.value != truth.value)) ? 1 : 0;
         if (!same || is.reason != reason_of(truth.cause)) {
           MESSAGE("seed " << seed << " pass " << trace.pass << " operation " << truth.operation << " waited "
-                          << truth.end - truth.begin << " cause " << wait_reason_name(is.reason) << " instead of "
-                          << wait_reason_name(reason_of(truth.cause)));
+                          << truth.end - truth.begin << " cause " << analysis::wait_reason_name(is.reason)
+                          << " instead of " << analysis::wait_reason_name(reason_of(truth.cause)));
         }
       }
     }
     // Collectives wait for the last rank, which is no engine's wait.
-    const auto of_engines = std::count_if(report->waits.begin(), report->waits.end(), [&](const AttributedWait& wait) {
-      return graph.lane(wait.node).kind == WorkKind::compute;
-    });
+    const auto of_engines = std::count_if(
+        report->waits.begin(), report->waits.end(),
+        [&](const analysis::AttributedWait& wait) { return graph.lane(wait.node).kind == WorkKind::compute; });
     too_many += static_cast<std::uint64_t>(of_engines) -
                 std::min<std::uint64_t>(expected, static_cast<std::uint64_t>(of_engines));
   }
@@ -182,25 +183,26 @@ TEST_CASE("the critical path of 200 simulated kernels adds up to the total and g
   std::uint64_t steps = 0, elsewhere = 0;
   for (std::uint64_t seed = 1; seed <= most_seeds(); ++seed) {
     Simulated simulated(varied(seed));
-    const WorkGraph& graph = *simulated.graph;
+    const analysis::WorkGraph& graph = *simulated.graph;
     const TimeRange all{simulated.store->snapshot()->begin_ns, graph.end_of_all_ns};
-    const CriticalPath path = find_critical_path(graph, all);
+    const analysis::CriticalPath path = analysis::find_critical_path(graph, all);
     std::int64_t at = all.begin_ns;
-    for (const PathSegment& segment : path.segments) {
+    for (const analysis::PathSegment& segment : path.segments) {
       REQUIRE(segment.begin_ns == at);
       REQUIRE(segment.end_ns > segment.begin_ns);
       at = segment.end_ns;
     }
     REQUIRE(at == all.end_ns);
-    for (const PathBy by : {PathBy::resource, PathBy::line, PathBy::name, PathBy::kind}) {
+    for (const analysis::PathBy by :
+         {analysis::PathBy::resource, analysis::PathBy::line, analysis::PathBy::name, analysis::PathBy::kind}) {
       std::int64_t sum = 0;
-      for (const PathShare& share : path_shares(graph, path, by)) sum += share.length_ns;
+      for (const analysis::PathShare& share : analysis::path_shares(graph, path, by)) sum += share.length_ns;
       REQUIRE(sum == all.length_ns());
     }
 
     std::set<EventId> on_path;
-    for (const PathSegment& segment : path.segments) {
-      if (segment.node != kNoNode) on_path.insert(graph.whole_event(segment.node));
+    for (const analysis::PathSegment& segment : path.segments) {
+      if (segment.node != analysis::kNoNode) on_path.insert(graph.whole_event(segment.node));
     }
     sim::TracedRun run(simulated.options);
     while (run.advance()) {
@@ -220,13 +222,13 @@ TEST_CASE("the critical path of 200 simulated kernels adds up to the total and g
 
 TEST_CASE("an event on the critical path has no slack, and no event has less than none") {
   Simulated simulated(varied(11));
-  const WorkGraph& graph = *simulated.graph;
-  const auto slack = event_slack(graph, simulated.control);
+  const analysis::WorkGraph& graph = *simulated.graph;
+  const auto slack = analysis::event_slack(graph, simulated.control);
   REQUIRE(slack.ok());
   CHECK(*std::min_element(slack->begin(), slack->end()) >= 0);
-  const CriticalPath path = find_critical_path(graph, {graph.begin_of_all_ns, graph.end_of_all_ns});
-  for (const PathSegment& segment : path.segments) {
-    if (segment.node == kNoNode || segment.is_gap) continue;
+  const analysis::CriticalPath path = analysis::find_critical_path(graph, {graph.begin_of_all_ns, graph.end_of_all_ns});
+  for (const analysis::PathSegment& segment : path.segments) {
+    if (segment.node == analysis::kNoNode || segment.is_gap) continue;
     CHECK((*slack)[segment.node] <= 16);
   }
 }
@@ -269,10 +271,10 @@ TEST_CASE("a replay predicts what the simulator takes with the change") {
       begin = run.traces().front().pass == 0 ? run.traces().front().end : begin;
       end = run.traces().front().end;
     }
-    const auto change = parse_change(pair.text);
+    const auto change = analysis::parse_change(pair.text);
     REQUIRE(change.ok());
     QueryContext query{*before.store, before.store->snapshot(), before.pool, before.control};
-    const auto predicted = replay_with_changes(query, *before.graph, {&*change, 1}, begin);
+    const auto predicted = analysis::replay_with_changes(query, *before.graph, {&*change, 1}, begin);
     REQUIRE_MESSAGE(predicted.ok(), pair.text);
     CHECK(predicted->path.range.length_ns() == predicted->total_after_ns);
     // All is joined: there is one reading.
@@ -306,14 +308,15 @@ TEST_CASE("merging small transfers is predicted as the kernel that was written s
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     Simulated before(run(seed, false));
     Simulated after(run(seed, true));
-    const auto change = parse_change("merge dmas x8");
+    const auto change = analysis::parse_change("merge dmas x8");
     REQUIRE(change.ok());
     QueryContext query{*before.store, before.store->snapshot(), before.pool, before.control};
-    const auto predicted = replay_with_changes(query, *before.graph, {&*change, 1}, before.graph->begin_of_all_ns);
+    const auto predicted =
+        analysis::replay_with_changes(query, *before.graph, {&*change, 1}, before.graph->begin_of_all_ns);
     REQUIRE(predicted.ok());
     const std::int64_t simulated = after.graph->end_of_all_ns - after.graph->begin_of_all_ns;
     QueryContext repaired{*after.store, after.store->snapshot(), after.pool, after.control};
-    const auto active = find_active_stretch(repaired);
+    const auto active = analysis::find_active_stretch(repaired);
     REQUIRE((active.ok() && active->has_value()));
     // Of the kernel alone: the start-up before it is the same in all.
     const double error =
@@ -342,18 +345,18 @@ TEST_CASE(
       Simulated before(run(false));
       Simulated after(run(true));
       QueryContext query{*before.store, before.store->snapshot(), before.pool, before.control};
-      const auto active = find_active_stretch(query);
+      const auto active = analysis::find_active_stretch(query);
       REQUIRE((active.ok() && active->has_value()));
-      const auto dependencies = Dependencies::build(query);
+      const auto dependencies = analysis::Dependencies::build(query);
       REQUIRE(dependencies.ok());
-      const auto advice = find_advice(query, {}, dependencies->get());
+      const auto advice = analysis::find_advice(query, {}, dependencies->get());
       REQUIRE(advice.ok());
       REQUIRE_FALSE((*advice)->findings.empty());
-      const Finding& first = (*advice)->findings.front();
+      const analysis::Finding& first = (*advice)->findings.front();
       CAPTURE(first.headline);
-      const auto change = parse_change(first.change);
+      const auto change = analysis::parse_change(first.change);
       REQUIRE_MESSAGE(change.ok(), first.change);
-      const auto predicted = replay_with_changes(query, *before.graph, {&*change, 1}, (*active)->begin_ns);
+      const auto predicted = analysis::replay_with_changes(query, *before.graph, {&*change, 1}, (*active)->begin_ns);
       REQUIRE(predicted.ok());
       const auto simulated = static_cast<double>(after.graph->end_of_all_ns - (*active)->begin_ns);
       const double error = 100 * (static_cast<double>(predicted->total_after_ns) / simulated - 1);
@@ -372,9 +375,9 @@ TEST_CASE(
 TEST_CASE("a replay without an effect gives every event its own time, and nonsense is refused with what there is") {
   Simulated simulated(varied(5));
   QueryContext query{*simulated.store, simulated.store->snapshot(), simulated.pool, simulated.control};
-  const auto same = parse_change("dma bandwidth x1");
+  const auto same = analysis::parse_change("dma bandwidth x1");
   REQUIRE(same.ok());
-  const auto result = replay_with_changes(query, *simulated.graph, {&*same, 1}, 0);
+  const auto result = analysis::replay_with_changes(query, *simulated.graph, {&*same, 1}, 0);
   REQUIRE(result.ok());
   CHECK(result->begin_ns == simulated.graph->begin_ns);
   CHECK(result->end_ns == simulated.graph->end_ns);
@@ -382,14 +385,14 @@ TEST_CASE("a replay without an effect gives every event its own time, and nonsen
        {"", "dma", "dma bandwidth", "dma bandwidth x0", "dma bandwidth x-1", "opcode x2", "opcode A xx",
         "remove wait 5", "remove wait S[5] of", "merge", "merge dmas", "merge dmas x1", "merge dmas x2.5", "host 2",
         "host you x2", "drop spills now", "double buffers of", "ask early for"}) {
-    CHECK_MESSAGE(!parse_change(text).ok(), text);
+    CHECK_MESSAGE(!analysis::parse_change(text).ok(), text);
   }
   for (const char* text :
        {"opcode NONE x2", "queue none x2", "layer none x2", "line none:3 x2", "drop reload of none",
         "merge dmas of none x8", "remove wait S[99]", "double queue none", "host x2", "launch latency x2",
         "widen tiles", "double buffers of none", "double buffers of w1 after NONE", "ask early for none"}) {
-    const auto change = parse_change(text);
+    const auto change = analysis::parse_change(text);
     REQUIRE_MESSAGE(change.ok(), text);
-    CHECK_MESSAGE(!replay_with_changes(query, *simulated.graph, {&*change, 1}, 0).ok(), text);
+    CHECK_MESSAGE(!analysis::replay_with_changes(query, *simulated.graph, {&*change, 1}, 0).ok(), text);
   }
 }

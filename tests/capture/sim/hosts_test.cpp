@@ -50,10 +50,10 @@ struct HostsSession {
 
 // What is found, by "rule device subject", with what it saves.
 std::map<std::string, std::int64_t> savings(HostsSession& session) {
-  const auto advice = find_advice(session.query(), {});
+  const auto advice = analysis::find_advice(session.query(), {});
   REQUIRE(advice.ok());
   std::map<std::string, std::int64_t> found;
-  for (const Finding& finding : (*advice)->findings) found[finding.key] = finding.saving_ns;
+  for (const analysis::Finding& finding : (*advice)->findings) found[finding.key] = finding.saving_ns;
   return found;
 }
 
@@ -64,9 +64,9 @@ std::string on_host(const std::string& key, const std::string& host) {
 }
 
 double share_of(HostsSession& session, std::string_view name, const std::string& device) {
-  const auto metrics = session_metrics(session.query());
+  const auto metrics = analysis::session_metrics(session.query());
   REQUIRE(metrics.ok());
-  for (const SessionMetric& metric : *metrics) {
+  for (const analysis::SessionMetric& metric : *metrics) {
     if (metric.name == name && metric.device == device && metric.value) return *metric.value;
   }
   return -1;
@@ -126,23 +126,23 @@ TEST_CASE("hosts: two that did the very same have each its own findings") {
 TEST_CASE("hosts: cores of one name are told apart by their hosts, and each has its memory, figures and facts") {
   HostsSession joined(two_hosts());
   const auto snapshot = joined.store->snapshot();
-  const TrackDevices devices(*snapshot);
+  const analysis::TrackDevices devices(*snapshot);
   std::vector<std::string> labels;
   for (std::size_t device = 0; device < devices.count(); ++device) labels.push_back(devices.label(device));
   CHECK(std::count(labels.begin(), labels.end(), "alpha nc0") == 1);
   CHECK(std::count(labels.begin(), labels.end(), "beta nc0") == 1);
   CHECK(std::none_of(labels.begin(), labels.end(), [](const std::string& label) { return label.ends_with(")"); }));
 
-  const auto usage = memory_usage(joined.query());
+  const auto usage = analysis::memory_usage(joined.query());
   REQUIRE(usage.ok());
   for (const SimulatedHost& host : two_hosts()) {
     HostsSession alone({{"", host.options, 0}});
-    const auto own = memory_usage(alone.query());
+    const auto own = analysis::memory_usage(alone.query());
     REQUIRE(own.ok());
-    for (const PoolUsage& pool : (*own)->pools) {
+    for (const analysis::PoolUsage& pool : (*own)->pools) {
       const auto found = (*usage)->find_pool(host.name + " nc0 " + pool.base_name);
       REQUIRE(found.has_value());
-      const PoolUsage& here = (*usage)->pool(*found);
+      const analysis::PoolUsage& here = (*usage)->pool(*found);
       CHECK(here.peak_bytes == pool.peak_bytes);
       CHECK(here.allocation_count == pool.allocation_count);
       CHECK(here.capacity_bytes == pool.capacity_bytes);
@@ -156,8 +156,9 @@ TEST_CASE("hosts: cores of one name are told apart by their hosts, and each has 
     }
     const auto stated = [&](HostsSession& session, const std::string& device) {
       std::size_t count = 0;
-      const auto metrics = session_metrics(session.query());
-      for (const SessionMetric& metric : *metrics) count += metric.device == device && metric.vendor ? 1U : 0U;
+      const auto metrics = analysis::session_metrics(session.query());
+      for (const analysis::SessionMetric& metric : *metrics)
+        count += metric.device == device && metric.vendor ? 1U : 0U;
       return count;
     };
     CHECK(stated(joined, host.name + " nc0") == stated(alone, "nc0"));
@@ -167,27 +168,27 @@ TEST_CASE("hosts: cores of one name are told apart by their hosts, and each has 
 TEST_CASE(
     "hosts: the verdict is of the work of each, and neither it, the path nor the first view of the time between") {
   HostsSession joined(two_hosts());
-  const auto work = find_first_look(joined.query());
+  const auto work = analysis::find_first_look(joined.query());
   REQUIRE(work.ok());
   REQUIRE((work->active.has_value() && work->shown.has_value()));
   CHECK(work->active->length_ns() > kFarApart / 2);
-  const auto load = session_load(joined.query(), *work->active);
+  const auto load = analysis::session_load(joined.query(), *work->active);
   REQUIRE(load.ok());
-  CHECK(load->kind == SessionLoad::Kind::engines);
+  CHECK(load->kind == analysis::SessionLoad::Kind::engines);
   CHECK(load->device == "2 devices");
   double active = 0, longest = 0, busiest = 0, of_peak = 0;
   for (const SimulatedHost& host : two_hosts()) {
     HostsSession alone({{"", host.options, 0}});
-    const auto stretch = find_active_stretch(alone.query());
+    const auto stretch = analysis::find_active_stretch(alone.query());
     REQUIRE((stretch.ok() && stretch->has_value()));
-    const auto own = session_load(alone.query(), **stretch);
+    const auto own = analysis::session_load(alone.query(), **stretch);
     REQUIRE(own.ok());
     CHECK(load->idle_share() == doctest::Approx(own->idle_share()).epsilon(0.05));
     active += static_cast<double>(own->active_ns) / 2;
     busiest += own->busiest_share / 2;
     REQUIRE(own->of_peak.has_value());
     of_peak += *own->of_peak / 2;
-    const auto look = find_first_look(alone.query());
+    const auto look = analysis::find_first_look(alone.query());
     REQUIRE((look.ok() && look->shown));
     longest = std::max(longest, static_cast<double>(look->shown->length_ns()));
   }
@@ -197,7 +198,7 @@ TEST_CASE(
   CHECK(*load->of_peak == doctest::Approx(of_peak).epsilon(0.01));
   CHECK(static_cast<double>(work->shown->length_ns()) == doctest::Approx(longest).epsilon(0.01));
   CHECK(work->shown->end_ns < kFarApart);  // of the host whose lanes are on top
-  const auto path = session_path(joined.query(), std::nullopt);
+  const auto path = analysis::session_path(joined.query(), std::nullopt);
   REQUIRE(path.ok());
   CHECK(static_cast<double>(path->path.range.length_ns()) == doctest::Approx(longest).epsilon(0.01));
 }
@@ -214,8 +215,8 @@ TEST_CASE("hosts: ranks of one job on several hosts stay one session, named by t
   capture::sim::SimulationOptions options{.seed = 3, .kernels = 4, .devices = 16};
   options.detail = capture::sim::Detail::ranks;
   HostsSession session({{"", options, 0}});
-  CHECK(session_parts(session.store->snapshot()).size() == 1);
-  const TrackDevices devices(*session.store->snapshot());
+  CHECK(analysis::session_parts(session.store->snapshot()).size() == 1);
+  const analysis::TrackDevices devices(*session.store->snapshot());
   for (std::size_t device = 0; device < devices.count(); ++device) {
     CAPTURE(devices.label(device));
     CHECK(devices.label(device).starts_with("rank "));

@@ -41,8 +41,9 @@ TEST_CASE("planted cores: the first finding names the cause and what mending it 
       const JudgedSession slow = chip_session(each.defect, seed, false),
                           repaired = chip_session(each.defect, seed, true);
       const std::string core = capture::sim::planted_core(each.defect, seed);
-      score.add(slow, repaired,
-                [&](const Finding& first) { return first.rule->name == each.rule && first.headline.ends_with(core); });
+      score.add(slow, repaired, [&](const analysis::Finding& first) {
+        return first.rule->name == each.rule && first.headline.ends_with(core);
+      });
       if (!seeds.verbose) continue;
       slow.print(fmt::format("{} seed {} saves {}", score.defect, seed, slow.total_ns - repaired.total_ns));
       repaired.print("  mended");

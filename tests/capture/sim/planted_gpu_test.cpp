@@ -42,7 +42,7 @@ TEST_CASE("planted GPU: the first finding names the cause and what mending it sa
       const std::uint64_t seed = seeds.first + static_cast<std::uint64_t>(i);
       const JudgedSession slow = gpu_session(each.defect, seed, false), repaired = gpu_session(each.defect, seed, true);
       const std::string device = capture::sim::planted_device(each.defect, seed);
-      score.add(slow, repaired, [&](const Finding& first) {
+      score.add(slow, repaired, [&](const analysis::Finding& first) {
         return first.rule->name == each.rule && first.headline.find(each.headline) != std::string::npos &&
                (device.empty() || first.device == device);
       });

@@ -20,7 +20,7 @@ namespace accelscope::test {
 struct JudgedSession {
   std::unique_ptr<Store> store = std::move(Store::create()).value();
   std::int64_t total_ns = 0;
-  std::shared_ptr<const Advice> advice;
+  std::shared_ptr<const analysis::Advice> advice;
 
   explicit JudgedSession(const std::function<Result<void>(EventSink&)>& simulate) {
     StoreSink sink(*store);
@@ -28,19 +28,19 @@ struct JudgedSession {
     WorkerPool pool(1);
     TaskControl control;
     const QueryContext query{*store, store->snapshot(), pool, control};
-    const auto active = find_active_stretch(query);
+    const auto active = analysis::find_active_stretch(query);
     REQUIRE(active.ok());
     REQUIRE(active->has_value());
     total_ns = (*active)->length_ns();
-    const auto dependencies = Dependencies::build(query);
+    const auto dependencies = analysis::Dependencies::build(query);
     REQUIRE(dependencies.ok());
-    auto found = find_advice(query, {}, dependencies->get());
+    auto found = analysis::find_advice(query, {}, dependencies->get());
     REQUIRE(found.ok());
     advice = std::move(found).value();
   }
   void print(std::string_view title) const {
     fmt::print("{}: total {}\n", title, total_ns);
-    for (const Finding& each : advice->findings) {
+    for (const analysis::Finding& each : advice->findings) {
       fmt::print("    {} {:.1f} % {} '{}'\n", each.rule->name,
                  100.0 * static_cast<double>(each.saving_ns) / static_cast<double>(total_ns), each.source,
                  each.headline);
@@ -69,7 +69,7 @@ struct PlantedScore {
   double worst = 0, share = 0;
 
   void add(const JudgedSession& slow, const JudgedSession& repaired,
-           const std::function<bool(const Finding&)>& names_cause) {
+           const std::function<bool(const analysis::Finding&)>& names_cause) {
     const auto truth = static_cast<double>(slow.total_ns - repaired.total_ns);
     ++all;
     quiet += repaired.advice->findings.empty() ? 1 : 0;

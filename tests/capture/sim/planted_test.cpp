@@ -18,22 +18,22 @@ namespace {
 struct PlantedRun {
   std::unique_ptr<Store> store = std::move(Store::create()).value();
   std::int64_t total_ns = 0;
-  std::shared_ptr<const Advice> advice;
+  std::shared_ptr<const analysis::Advice> advice;
 
   explicit PlantedRun(PlantedKernel kernel) {
     StoreSink sink(*store);
     REQUIRE(capture::sim::simulate_planted(std::move(kernel), sink).ok());
     const QueryContext query{*store, store->snapshot(), pool_, control_};
-    const auto active = find_active_stretch(query);
+    const auto active = analysis::find_active_stretch(query);
     REQUIRE(active.ok());
     REQUIRE(active->has_value());
     total_ns = (*active)->length_ns();
   }
   void judge() {
     const QueryContext query{*store, store->snapshot(), pool_, control_};
-    const auto dependencies = Dependencies::build(query);
+    const auto dependencies = analysis::Dependencies::build(query);
     REQUIRE(dependencies.ok());
-    auto found = find_advice(query, {}, dependencies->get());
+    auto found = analysis::find_advice(query, {}, dependencies->get());
     REQUIRE(found.ok());
     advice = std::move(found).value();
   }
@@ -69,7 +69,7 @@ const std::vector<Expected>& expected() {
   return all;
 }
 
-std::string reported(const Finding& each, std::int64_t total) {
+std::string reported(const analysis::Finding& each, std::int64_t total) {
   return fmt::format("{} {} {:.1f} % '{}'", each.rule->name, each.source,
                      100.0 * static_cast<double>(each.saving_ns) / static_cast<double>(total), each.headline);
 }
@@ -93,7 +93,7 @@ TEST_CASE("planted: the first finding names the cause, its line and what mending
       const auto truth = static_cast<double>(run.total_ns - repaired.total_ns);
       share += truth / static_cast<double>(run.total_ns) / seeds;
       const auto& findings = run.advice->findings;
-      const Finding* first = findings.empty() ? nullptr : findings.data();
+      const analysis::Finding* first = findings.empty() ? nullptr : findings.data();
       const bool rule =
           first != nullptr && std::find(each.rules.begin(), each.rules.end(), first->rule->name) != each.rules.end();
       const bool at_line = rule && first->source == line;
@@ -131,7 +131,7 @@ TEST_CASE("planted: nothing is found of a kernel without a defect") {
     quiet += run.advice->findings.empty() ? 1 : 0;
     if (!verbose || run.advice->findings.empty()) continue;
     fmt::print("clean seed {}: total {}\n", seed, run.total_ns);
-    for (const Finding& each : run.advice->findings) fmt::print("    {}\n", reported(each, run.total_ns));
+    for (const analysis::Finding& each : run.advice->findings) fmt::print("    {}\n", reported(each, run.total_ns));
   }
   fmt::print("clean: nothing found of {} in {}\n", quiet, clean);
   CHECK(quiet * 100 >= 95 * clean);

@@ -58,11 +58,10 @@ TEST_CASE("a simulated Neuron JSON file imports into the events that the simulat
       (std::filesystem::temp_directory_path() / (std::to_string(std::random_device{}()) + "accelscope_sim_import.json"))
           .string();
   REQUIRE(write_simulated_profile(options, path).ok());
-  const Result<const sources::SourceFormat*> format = sources::guess_format(path);
-  REQUIRE(format.ok());
-  CHECK((*format)->name == "neuron-json");
+  const sources::RecognisedFile file = sources::recognise(path);
+  REQUIRE(file.name() == "neuron-json");
   RecordingSink imported;
-  const Result<void> done = (*format)->run(path, {}, imported);
+  const Result<void> done = file.format()->run(path, {}, imported);
   std::remove(path.c_str());
   REQUIRE(done.ok());
 

@@ -86,6 +86,38 @@ TEST_CASE("the same seed gives the same full session, byte by byte") {
   CHECK(differs);
 }
 
+TEST_CASE("later chips are as fast as their documents say: clocks, memories and the time of the same kernels") {
+  const auto run_of = [](analysis::neuron::Chip chip) {
+    auto sink = std::make_unique<RecordingSink>();
+    sim::SimulationOptions options{.seed = 5, .kernels = 1};
+    options.shape.core = sim::core_model(chip);
+    run(*sink, options);
+    return sink;
+  };
+  const auto busy_of = [](const RecordingSink& sink, std::string_view opcode) {
+    std::int64_t total = 0;
+    for (const RecordedEvent& event : sink.events()) {
+      if (event.name == opcode) total += event.end - event.start;
+    }
+    return static_cast<double>(total);
+  };
+  const auto first = run_of(analysis::neuron::Chip::trn1);
+  const auto second = run_of(analysis::neuron::Chip::trn2);
+  const auto third = run_of(analysis::neuron::Chip::trn3);
+  CHECK(first->meta.at("instance_type") == "simulated");
+  CHECK(second->meta.at("instance_type") == "trn2, simulated");
+  CHECK(second->meta.at("pe_clock_freq") == "2.4");
+  CHECK(second->meta.at("capacity.SBUF") == std::to_string(28 << 20));
+  CHECK(second->meta.at("hbm_ddr_bandwidth") == "362500000000");
+  CHECK(third->meta.at("capacity.SBUF") == std::to_string(32 << 20));
+  CHECK(third->meta.at("hbm_ddr_bandwidth") == "612500000000");
+  // Columns move at half of the array's clock.
+  CHECK(busy_of(*second, "MATMUL") == doctest::Approx(busy_of(*first, "MATMUL") * 2.8 / 2.4).epsilon(0.02));
+  // Vector engines: 1.12, 0.96 and 1.2 GHz.
+  CHECK(busy_of(*second, "TENSOR_TENSOR") > busy_of(*first, "TENSOR_TENSOR"));
+  CHECK(busy_of(*third, "TENSOR_TENSOR") < busy_of(*first, "TENSOR_TENSOR"));
+}
+
 TEST_CASE("a simulated session has every kind of track that the viewer draws") {
   std::set<std::string> kinds;
   std::set<std::string> used;

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "capture/sources/base/source.h"
+#include "tests/capture/imported.h"
 #include "tests/capture/recording_sink.h"
-#include "tests/capture/sources/neuron/imported.h"
 #include "tests/support/files.h"
 
 namespace accelscope::capture::sources {
@@ -52,12 +52,12 @@ TEST_CASE("texts of any format are read with a mark of the byte order before the
     const std::string path = folder.file(text.name);
     const auto read = [&](const std::string& content) {
       test::write_file(path, content);
-      const auto format = guess_format(path);
-      REQUIRE_MESSAGE(format.ok(), format.message());
+      const RecognisedFile file = recognise(path);
+      REQUIRE_MESSAGE(file.format() != nullptr, file.why_not);
       RecordingSink sink;
-      const Result<void> done = (*format)->run(path, {}, sink);
+      const Result<void> done = file.format()->run(path, {}, sink);
       REQUIRE_MESSAGE(done.ok(), done.message());
-      std::map<std::string, int> found = {{"format " + std::string((*format)->name), 1}};
+      std::map<std::string, int> found = {{"format " + std::string(file.name()), 1}};
       for (const RecordedEvent& event : sink.events()) ++found[event.name];
       for (const QualityEntry& entry : sink.qualities) ++found[entry.kind];
       return found;

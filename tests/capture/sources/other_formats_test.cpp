@@ -7,8 +7,10 @@
 
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "capture/sources/import_input.h"
+#include "capture/sources/input_parts.h"
 #include "core/store/session_check.h"
 #include "core/store/store.h"
 #include "tests/capture/client/client_support.h"
@@ -33,7 +35,8 @@ Result<void> import_as(const std::string& path, const std::string& format) {
   const auto store = empty_store();
   sources::InputOptions options;
   options.format = format;
-  return sources::import_input({path}, options, [&] { return std::make_unique<StoreSink>(*store); });
+  return sources::import_input({sources::recognise(path)}, options,
+                               [&] { return std::make_unique<StoreSink>(*store); });
 }
 
 TEST_CASE("databases of other tools are named, and a session is never taken for one") {
@@ -41,18 +44,16 @@ TEST_CASE("databases of other tools are named, and a session is never taken for 
   const auto named = [&](const char* name, const std::string& sql) {
     const std::filesystem::path path = folder.path / name;
     make_database(path, sql);
-    const auto format = sources::find_other_format(path.string());
-    REQUIRE(format);
-    const auto guessed = sources::guess_format(path.string());
-    CHECK_FALSE(guessed.ok());
-    CHECK(contains(guessed.message(), format->title));
-    return format->title;
+    const sources::RecognisedFile file = sources::recognise(path.string());
+    CHECK(file.format() == nullptr);
+    CHECK(contains(file.why_not, path.string() + ": this is " + file.title + ", which is not read here; open"));
+    return file.title;
   };
   CHECK(named("d.db", "CREATE TABLE bookmarks(id)") == "an SQLite database of another program");
   const std::string session = (folder.path / "s.accel").string();
   REQUIRE(empty_store()->save(session, [](auto, auto) { return true; }).ok());
   CHECK_FALSE(tables_of_other_database(session));
-  CHECK_FALSE(sources::find_other_format(session));
+  CHECK(sources::recognise(session).is_session);
 }
 
 TEST_CASE("a packed session is no session, and the error says what to do") {
@@ -65,27 +66,39 @@ TEST_CASE("a packed session is no session, and the error says what to do") {
   gzFile out = gzopen(packed.c_str(), "wb");
   REQUIRE(gzwrite(out, content.data(), static_cast<unsigned>(content.size())) == static_cast<int>(content.size()));
   REQUIRE(gzclose(out) == Z_OK);
-  CHECK(sources::guess_format(session).value()->name == "session");
-  const auto guessed = sources::guess_format(packed);
-  REQUIRE_FALSE(guessed);
-  CHECK(contains(guessed.message(), "s.accel.gz"));
-  CHECK(contains(guessed.message(), "gunzip"));
-  CHECK_FALSE(sources::is_recognised(**sources::find_format("session"), packed));
+  CHECK(sources::recognise(session).name() == "session");
+  const sources::RecognisedFile recognised = sources::recognise(packed);
+  CHECK(recognised.format() == nullptr);
+  CHECK_FALSE(recognised.is_session);
+  CHECK(contains(recognised.why_not, "s.accel.gz"));
+  CHECK(contains(recognised.why_not, "gunzip"));
+}
+
+TEST_CASE("what was recognised is not read again: format, rank and run are known of files that have changed since") {
+  const TestFolder folder;
+  std::vector<sources::RecognisedFile> files;
+  for (const std::string rank : {"3", "5"}) {
+    files.push_back(sources::recognise(
+        written(folder, rank + ".json", R"({"distributedInfo":{"rank":)" + rank + R"(},"traceEvents":[]})")));
+    written(folder, rank + ".json", "no profile any more");
+  }
+  CHECK(sources::are_of_one_run(files));
+  const Result<sources::InputParts> parts = sources::find_input_parts(files[1]);
+  REQUIRE(parts.ok());
+  CHECK(parts->parts.front().format->name == "chrome-json");
+  CHECK(sources::label_of_file(parts->parts.front().file, "") == "rank 5");
 }
 
 TEST_CASE("texts and binary files of other tools are named with what to do") {
   const TestFolder folder;
   const auto title = [&](const char* name, const std::string& content) {
-    const auto format = sources::find_other_format(written(folder, name, content));
-    return format ? format->title : "";
+    return sources::recognise(written(folder, name, content)).title;
   };
   CHECK(title("r.csv", "\"Name\",\"Calls\",\"TotalDurationNs\"\n") == "a table of statistics of rocprofv3");
   CHECK(title("a.qdstrm", "anything") == "an Nsight Systems recording");
   CHECK(title("page.json", "<!DOCTYPE html><html>") == "a web page");
   CHECK(title("ops.csv", "\xff\xfeO\0P\0") == "a text in UTF-16");
   CHECK(title("notes.txt", "nothing of the kind") == "");
-  CHECK(contains(sources::refusal("a.csv", {"a table", "do that"}),
-                 "a.csv: this is a table, which is not read here; do that"));
 }
 
 TEST_CASE("a format that is forced upon a file fails if nothing in it has a name") {

@@ -15,7 +15,7 @@
 #include "core/export/base/writers.h"
 #include "core/export/json_tables.h"
 #include "core/model/column_spec.h"
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 #include "tests/core/export/export_session.h"
 
 namespace accelscope::capture::round_trip {
@@ -199,7 +199,7 @@ std::vector<ExportedArrow> arrows_between_alike(const RoundContent& content) {
 }
 
 template <typename Write>
-std::string exported_by(const ExportRequest& request, Write write, ExportReport& report) {
+std::string exported_by(const exporting::ExportRequest& request, Write write, exporting::ExportReport& report) {
   CollectedFiles output;
   const auto written = write(request, output);
   REQUIRE(written.ok());
@@ -224,8 +224,8 @@ Imported from_perfetto(const std::string& trace) {
 TEST_CASE("a session that goes out as a Perfetto trace and comes in again is the same") {
   for (const std::uint32_t seed : {21U, 22U}) {
     ExportSession session(seed, 6'000);
-    ExportReport report;
-    const std::string trace = exported_by(session.request(), write_perfetto, report);
+    exporting::ExportReport report;
+    const std::string trace = exported_by(session.request(), exporting::write_perfetto, report);
     const Imported again = from_perfetto(trace);
     const RoundContent expected = content_of(session);
     const RoundContent found = content_of(again);
@@ -286,8 +286,8 @@ TEST_CASE("engines that go out as a trace come in again as engines of their devi
 
   WorkerPool workers(1);
   TaskControl control;
-  ExportReport report;
-  const ExportRequest request{{*store, store->snapshot(), workers, control}};
+  exporting::ExportReport report;
+  const exporting::ExportRequest request{{*store, store->snapshot(), workers, control}};
   const auto check = [&](const Imported& again) {
     const auto track = [&](std::string_view name) {
       for (const TrackSnapshot& each : again.snapshot().tracks) {
@@ -302,7 +302,7 @@ TEST_CASE("engines that go out as a trace come in again as engines of their devi
       CHECK(each.host == "trn1");
     }
     CHECK(track("GPU 1 memory").device == "GPU 1");
-    const auto usage = memory_usage(
+    const auto usage = analysis::memory_usage(
         {.store = again.store(), .snapshot = again.shared_snapshot(), .pool = workers, .control = control});
     REQUIRE(usage.ok());
     REQUIRE((*usage)->pools.size() == 2);
@@ -315,8 +315,8 @@ TEST_CASE("engines that go out as a trace come in again as engines of their devi
     CHECK(released == std::map<std::uint64_t, bool>{{4096, true}, {0xFFFF'8000'0000'1000, false}});
     CHECK(again.count("instant") == 0);
   };
-  check(from_perfetto(exported_by(request, write_perfetto, report)));
-  check(imported_from(exported_by(request, write_chrome, report), [](auto bytes, EventSink& to) {
+  check(from_perfetto(exported_by(request, exporting::write_perfetto, report)));
+  check(imported_from(exported_by(request, exporting::write_chrome, report), [](auto bytes, EventSink& to) {
     return sources::chrome::import_chrome_json(std::move(bytes), "test.json", {}, to);
   }));
 }
@@ -324,8 +324,8 @@ TEST_CASE("engines that go out as a trace come in again as engines of their devi
 TEST_CASE("a session that goes out as a Chrome trace and comes in again is the same") {
   for (const std::uint32_t seed : {23U, 24U}) {
     ExportSession session(seed, 6'000);
-    ExportReport report;
-    const std::string trace = exported_by(session.request(), write_chrome, report);
+    exporting::ExportReport report;
+    const std::string trace = exported_by(session.request(), exporting::write_chrome, report);
     const Imported again = imported_from(trace, [](auto bytes, EventSink& sink) {
       return sources::chrome::import_chrome_json(std::move(bytes), "test.json", {}, sink);
     });
@@ -341,7 +341,7 @@ TEST_CASE("a session that goes out as a Chrome trace and comes in again is the s
 TEST_CASE("a session that goes out as JSON tables and comes in again has the same rows") {
   ExportSession session(25, 6'000);
   std::string text;
-  const auto report = export_json({session.request().query, {}, {}, {}}, [&](std::string_view part) {
+  const auto report = exporting::export_json({session.request().query, {}, {}, {}}, [&](std::string_view part) {
     text += part;
     return Result<void>{};
   });

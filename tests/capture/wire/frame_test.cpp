@@ -132,7 +132,13 @@ TEST_CASE("what is said about captures is read as it was written, and fails when
       REQUIRE_FALSE(wire::decode<Message>(ByteView(bytes).first(cut)).ok());
   };
   check(wire::ProofMessage{"mac"});
-  check(wire::Welcome{"mac", "trn1", "Linux x86_64", true, "", {kind, kind}, {offer}});
+  const wire::Welcome welcome{"mac", "trn1", "Linux x86_64", true, "", {kind, kind}, {offer}};
+  const Bytes welcome_bytes = wire::encode(welcome).body;
+  CHECK(wire::decode<wire::Welcome>(welcome_bytes).value() == welcome);
+  std::size_t whole = 0;  // as an older agent writes it, which knows no conditions
+  for (std::size_t cut = 0; cut < welcome_bytes.size(); ++cut)
+    whole += wire::decode<wire::Welcome>(ByteView(welcome_bytes).first(cut)).ok() ? 1 : 0;
+  CHECK(whole == 1);
   check(wire::Start{7, wire::StartMode::take_up, "ab", request});
   check(wire::Started{"ab", "mlp", "simulated", 5, true});
   check(wire::StateReport{wire::CaptureState::paused, "by hand", "me", 3, 17});

@@ -10,6 +10,7 @@
 #include "tests/core/random_session.h"
 
 using namespace accelscope;
+using namespace accelscope::colour;
 
 namespace {
 

@@ -8,6 +8,7 @@
 #include "tests/core/export/export_session.h"
 
 using namespace accelscope;
+using namespace accelscope::exporting;
 using test::ExportedEvent;
 using test::ExportSession;
 
@@ -120,7 +121,7 @@ TEST_CASE("pieces of a range or of what passes a filter hold the events that sha
     }
     EventFilter filter;
     filter.terms.push_back({"name=\"call 7\"", false});
-    auto mask = filter_mask(request.query, filter);
+    auto mask = search::filter_mask(request.query, filter);
     REQUIRE(mask.ok());
     request.query.mask = *mask;
     std::vector<ExportedEvent> expected;

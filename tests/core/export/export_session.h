@@ -31,7 +31,7 @@ struct ExportedArrow {
 };
 
 // What a format hands out, file by file; "" is the one file of formats that write one.
-class CollectedFiles final : public ExportOutput {
+class CollectedFiles final : public exporting::ExportOutput {
  public:
   Result<void> begin_file(const std::string& name) override {
     at_ = name;
@@ -79,7 +79,7 @@ class ExportSession {
     snapshot = store->snapshot();
   }
 
-  [[nodiscard]] ExportRequest request() { return {{*store, snapshot, pool, control}}; }
+  [[nodiscard]] exporting::ExportRequest request() { return {{*store, snapshot, pool, control}}; }
 
   std::unique_ptr<Store> store;
   std::shared_ptr<const Snapshot> snapshot;

@@ -5,12 +5,13 @@
 
 #include <map>
 
-#include "core/base/format.h"
+#include "core/base/json.h"
 #include "core/export/json_row.h"
 #include "core/export/json_tables.h"
 #include "tests/core/random_session.h"
 
 using namespace accelscope;
+using namespace accelscope::exporting;
 
 namespace {
 

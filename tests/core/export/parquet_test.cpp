@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <variant>
 
 #include "core/export/base/writers.h"
@@ -15,6 +16,7 @@
 #include "tests/core/export/export_session.h"
 
 using namespace accelscope;
+using namespace accelscope::exporting;
 using test::CollectedFiles;
 using test::ExportedEvent;
 using test::ExportSession;
@@ -145,9 +147,15 @@ class ParquetReader {
     std::int64_t rows = 0;
     for (const Thrift& group : meta_.at(4).list) {
       rows += group.at(3).number;
-      for (std::size_t i = 0; i < names.size(); ++i) read(group.at(1).list[i].at(3), schema[i + 1], columns[i]);
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        const Thrift& chunk = group.at(1).list[i].at(3);
+        const std::size_t before = columns[i].size();
+        read(chunk, schema[i + 1], columns[i]);
+        check_bounds(names[i], chunk, schema[i + 1], std::span(columns[i]).subspan(before));
+      }
     }
     CHECK(rows == meta_.at(3).number);
+    CHECK(meta_.at(7).list.size() == names.size());  // without orders readers do not use bounds
     for (const auto& column : columns) CHECK(static_cast<std::int64_t>(column.size()) == rows);
   }
   [[nodiscard]] const std::vector<Cell>& column(std::string_view name) const {
@@ -159,8 +167,31 @@ class ParquetReader {
 
   std::vector<std::string> names;
   std::vector<std::vector<Cell>> columns;
+  std::set<std::string> bounded;  // columns whose least and greatest value are told
 
  private:
+  void check_bounds(const std::string& name, const Thrift& chunk, const Thrift& element, std::span<const Cell> cells) {
+    CAPTURE(name);
+    const Thrift& told = chunk.at(12);
+    CHECK(told.at(3).number == std::ranges::count(cells, Cell()));
+    if (!told.fields.contains(5)) return;
+    bounded.insert(name);
+    const bool is_text = chunk.at(1).number == 6;
+    const bool is_unsigned = element.fields.contains(6) && element.at(6).number == 14;
+    const auto shown = [&](int field) {
+      const std::string& bytes = told.at(field).text;
+      return is_text       ? bytes
+             : is_unsigned ? std::to_string(little<std::uint64_t>(bytes, 0))
+                           : std::to_string(little<std::int64_t>(bytes, 0));
+    };
+    const auto less = [&](const Cell& a, const Cell& b) {
+      if (!a || !b) return a.has_value();  // missing ones last: there is one that is not
+      return is_text ? *a < *b : is_unsigned ? std::stoull(*a) < std::stoull(*b) : std::stoll(*a) < std::stoll(*b);
+    };
+    CHECK(shown(6) == *std::ranges::min_element(cells, less));
+    const auto greater = [&](const Cell& a, const Cell& b) { return !b ? a.has_value() : a && less(b, a); };
+    CHECK(shown(5) == *std::ranges::min_element(cells, greater));
+  }
   // The page's header, and what is in it.
   std::pair<Thrift, std::string> page(std::int64_t offset) {
     const std::string_view rest = file_.substr(static_cast<std::size_t>(offset));
@@ -239,6 +270,7 @@ TEST_CASE("Parquet files hold every value of every event, exact, and null where 
   REQUIRE(report.ok());
   const ParquetReader calls(output.files["runtime_call.parquet"]);
   CHECK(calls.groups() > 1);
+  for (const char* bounded : {"ts_ns", "dur_ns", "name", "track", "track_id"}) CHECK(calls.bounded.contains(bounded));
   std::vector<std::vector<Cell>> found, expected;
   const std::vector<std::string> keys = {"key", "size", "share", "sync", "file", "note"};
   for (std::size_t row = 0; row < calls.column("key").size(); ++row) {
@@ -295,12 +327,14 @@ TEST_CASE("a Parquet column of nothing but nulls, and one of a single text, read
   }
   ParquetGroup made;
   made.rows = 100;
-  made.offset = 4;
   made.columns = {none.finish(group), one.finish(group)};
-  const std::string file =
-      std::string(kParquetMagic) + group +
-      parquet_footer({{"none", ParquetType::text, true}, {"one", ParquetType::text, true}}, {made}, {{"key", "value"}});
-  const ParquetReader reader(file);
+  CollectedFiles output;
+  const ParquetFile::Facts facts = {{"key", "value"}};
+  ParquetFile file(output, {{"none", ParquetType::text, true}, {"one", ParquetType::text, true}}, facts);
+  REQUIRE(file.begin("few"));
+  REQUIRE(file.add(std::move(made), group));
+  REQUIRE(file.finish());
+  const ParquetReader reader(output.files["few.parquet"]);
   CHECK(std::none_of(reader.column("none").begin(), reader.column("none").end(), [](const Cell& c) { return c; }));
   CHECK(
       std::all_of(reader.column("one").begin(), reader.column("one").end(), [](const Cell& c) { return c == "only"; }));

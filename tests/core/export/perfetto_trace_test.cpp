@@ -11,6 +11,7 @@
 #include "tests/core/export/export_session.h"
 
 using namespace accelscope;
+using namespace accelscope::exporting;
 using test::CollectedFiles;
 using test::ExportedArrow;
 using test::ExportedEvent;
@@ -289,4 +290,37 @@ TEST_CASE("an export stops where the disk is full or the user cancels") {
   CHECK(full.message() == "the disk is full");
   session.control.cancel();
   CHECK_FALSE(write_perfetto(session.request(), output).ok());
+}
+
+TEST_CASE("a Perfetto trace is the same bytes whichever thread of an import met a text first") {
+  const auto bytes_of = [](bool backwards, unsigned threads) {
+    std::unique_ptr<Store> store = std::move(Store::create().value());
+    StoreSink sink(*store);
+    SessionWriter writer(sink);
+    Schema schema;
+    schema.name = "runtime_call";
+    schema.columns = {{.name = "file", .type = ColumnType::string}};
+    const SchemaNumber number = writer.add_schema(schema);
+    constexpr int kNames = 500;
+    for (int i = 0; i < kNames; ++i) (void)writer.intern("call " + std::to_string(backwards ? kNames - 1 - i : i));
+    for (int track = 0; track < 4; ++track) {
+      const TrackNumber thread = writer.add_track(
+          {.name = "thread " + std::to_string(track), .kind = "host_thread", .host = "host", .schema = number});
+      for (int i = 0; i < 20'000; ++i) {
+        Row row = writer.begin_event(thread, i * 10, 5, writer.intern("call " + std::to_string(i * 7 % kNames)));
+        row.string(0, writer.intern("call " + std::to_string(i * 3 % kNames)));
+      }
+    }
+    REQUIRE(writer.finish().ok());
+    WorkerPool pool(threads);
+    TaskControl control;
+    CollectedFiles output;
+    REQUIRE(write_perfetto({{*store, store->snapshot(), pool, control}}, output).ok());
+    return output.files[""];
+  };
+  const std::string first = bytes_of(false, 4);
+  CHECK(first.size() > 100'000);
+  CHECK(first == bytes_of(false, 4));
+  CHECK(first == bytes_of(true, 4));
+  CHECK(first == bytes_of(true, 1));
 }

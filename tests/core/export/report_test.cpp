@@ -16,7 +16,7 @@
 #include "tests/core/random_session.h"
 #include "tests/support/files.h"
 
-namespace accelscope {
+namespace accelscope::exporting {
 namespace {
 
 const std::string kHostile =
@@ -216,7 +216,7 @@ TEST_CASE("report: a timeline of a range or a filter holds the events that share
     QueryContext query = session.context();
     const bool filtered = i % 2 == 1;
     if (filtered) {
-      const auto mask = event_mask(query, {.terms = {{"bytes>=3000"}}});
+      const auto mask = search::event_mask(query, {.terms = {{"bytes>=3000"}}});
       REQUIRE(mask.ok());
       query.mask = *mask;
     }
@@ -246,4 +246,4 @@ TEST_CASE("report: names of a timeline are limited, and those beyond share one t
   CHECK(names.take().size() == TimelineNames::kMost + 1);
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::exporting

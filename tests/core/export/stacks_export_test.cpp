@@ -11,6 +11,7 @@
 #include "tests/core/export/export_session.h"
 
 using namespace accelscope;
+using namespace accelscope::exporting;
 using test::CollectedFiles;
 using test::ExportedEvent;
 using test::ExportSession;

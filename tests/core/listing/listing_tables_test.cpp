@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/chunk/session_writer.h"
 #include "core/listing/listings.h"
 #include "core/scan/event_mask.h"
 #include "core/search/filter_mask.h"
@@ -10,6 +11,7 @@
 #include "tests/core/random_session.h"
 
 using namespace accelscope;
+using namespace accelscope::listing;
 
 namespace {
 
@@ -25,8 +27,8 @@ TEST_CASE("listings: SQL has each of them as a table with the same columns and c
   RandomSession session(61, 3'000);
   TaskControl control;
   for (const EventFilter& filter : {EventFilter{}, EventFilter{.range = session.random_range()}}) {
-    const auto mask = filter_mask(session.context(), filter).value();
-    SqlSession sql(*session.store, session.snapshot, session.pool, mask);
+    const auto mask = search::filter_mask(session.context(), filter).value();
+    sql::Session sql(*session.store, session.snapshot, session.pool, mask);
     for (const ListingKind& kind : listing_kinds()) {
       const std::string table = table_name(kind);
       CAPTURE(table);
@@ -60,11 +62,50 @@ TEST_CASE("listings: a kind of event that is called like one keeps its name in S
   for (int i = 0; i < 2; ++i) writer.begin_event(second, std::int64_t{i} * 10, 5, writer.intern("two"));
   REQUIRE(writer.finish().ok());
   WorkerPool pool(1);
-  SqlSession sql(*store, store->snapshot(), pool);
+  sql::Session sql(*store, store->snapshot(), pool);
   TaskControl control;
   CHECK(sql.run("SELECT count(*) FROM ranks WHERE name = 'one'", {}, control)->at(0, 0) == SqlValue(std::int64_t{3}));
   CHECK(sql.run("SELECT count(*) FROM wait_event", {}, control)->at(0, 0) == SqlValue(std::int64_t{2}));
   CHECK(sql.run("SELECT event_id, id FROM wait", {}, control).ok());
-  const auto is_ranks = [](const SqlTable& table) { return table.name == "ranks"; };
+  const auto is_ranks = [](const sql::ListedTable& table) { return table.name == "ranks"; };
   CHECK(std::count_if(sql.tables().begin(), sql.tables().end(), is_ranks) == 1);
+}
+
+TEST_CASE("the chain of an event's dependencies is listed in its order, with the gap of each step") {
+  auto store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const auto work =
+      writer.add_schema({.name = "work", .columns = {{.name = "id", .type = ColumnType::uint64, .role = Role::key}}});
+  const auto flow =
+      writer.add_schema({.name = "flow",
+                         .kind = EventKind::flow,
+                         .columns = {{.name = "in", .type = ColumnType::uint64, .role = Role::flow_source},
+                                     {.name = "out", .type = ColumnType::uint64, .role = Role::flow_target}}});
+  const auto engine = writer.add_track({.name = "Engine", .kind = "engine", .device = "nc0", .schema = work});
+  const auto flows = writer.add_track({.name = "flows", .kind = "flow", .device = "nc0", .schema = flow});
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    const auto at = static_cast<std::int64_t>(i * 100);
+    writer.begin_event(engine, at, 80, writer.intern("STEP" + std::to_string(i))).unsigned_integer(0, i);
+    if (i == 0) continue;
+    auto row = writer.begin_event(flows, at, 0, writer.intern("semaphore"));
+    row.unsigned_integer(0, i - 1);
+    row.unsigned_integer(1, i);
+  }
+  REQUIRE(writer.finish().ok());
+  WorkerPool pool(1);
+  TaskControl control;
+  const QueryContext query{*store, store->snapshot(), pool, control};
+  const auto* kind = find_listing("dependency-chain");
+  REQUIRE(kind != nullptr);
+  const std::string event = std::to_string(make_event_id(0, 2));
+  const auto listing = kind->make(query, {.filter = {}, .by = {event}});
+  REQUIRE(listing.ok());
+  REQUIRE(listing->rows.row_count() == 4);
+  CHECK(std::get<std::int64_t>(listing->rows.cells[0]) == -2);
+  CHECK(std::get<std::string>(listing->rows.cells[1]) == "STEP0");
+  CHECK(std::get<std::int64_t>(listing->rows.cells[5]) == 20);
+  CHECK(std::get<EventId>(listing->targets[2]) == make_event_id(0, 2));
+  CHECK_FALSE(kind->make(query, {.filter = {}, .by = {"STEP0"}}).ok());
+  CHECK_FALSE(kind->make(query, {})->note.empty());
 }

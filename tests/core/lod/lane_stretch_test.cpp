@@ -4,7 +4,7 @@
 
 #include "tests/core/random_session.h"
 
-namespace accelscope {
+namespace accelscope::lod {
 namespace {
 
 struct Plain {
@@ -89,4 +89,4 @@ TEST_CASE("where the events are decoded a short stretch is exact and names its o
 }
 
 }  // namespace
-}  // namespace accelscope
+}  // namespace accelscope::lod

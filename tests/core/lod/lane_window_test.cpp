@@ -10,7 +10,7 @@
 #include "core/model/palette.h"
 #include "core/scan/event_reader.h"
 
-namespace accelscope {
+namespace accelscope::lod {
 namespace {
 
 // A lane of 5,000 events in chunks of odd sizes, and a counter of which some samples have no value or none that is one.
@@ -167,4 +167,4 @@ TEST_CASE("windows stay within their memory, and what is drawn stays") {
 }
 
 }  // namespace
-}  // namespace accelscope
+}  // namespace accelscope::lod

@@ -19,7 +19,7 @@ using Accept = std::function<bool(const PlainEvent&)>;
 
 std::shared_ptr<const EventMask> mask_for(RandomSession& session, const EventFilter& filter,
                                           const EventMask* previous = nullptr) {
-  auto mask = event_mask(session.context(), filter, previous);
+  auto mask = search::event_mask(session.context(), filter, previous);
   REQUIRE_MESSAGE(mask.ok(), (mask.ok() ? "" : mask.message()));
   return *mask;
 }
@@ -70,7 +70,7 @@ TEST_CASE("event mask: events of chosen tracks that match every term and no excl
 
 TEST_CASE("event mask: a term that cannot be understood is an error that says so") {
   RandomSession session(12, 200);
-  const auto mask = event_mask(session.context(), {.terms = {{"nosuchfield=3"}}});
+  const auto mask = search::event_mask(session.context(), {.terms = {{"nosuchfield=3"}}});
   REQUIRE_FALSE(mask.ok());
   CHECK(mask.message().find("nosuchfield") != std::string::npos);
 }
@@ -90,13 +90,13 @@ TEST_CASE("event mask: statistics and source lines of a masked query are those o
       ++counts[event.name];
       if (!event.location.empty()) ++by_location[event.location];
     }
-    const auto statistics = name_statistics(query, all_lanes(*session.snapshot), range);
+    const auto statistics = lod::name_statistics(query, all_lanes(*session.snapshot), range);
     REQUIRE(statistics.ok());
     CHECK(statistics->names.size() == counts.size());
-    for (const NameStatistic& each : statistics->names) CHECK(each.count == counts[each.name]);
-    const auto lines = source_lines(query, range);
+    for (const lod::NameStatistic& each : statistics->names) CHECK(each.count == counts[each.name]);
+    const auto lines = analysis::source_lines(query, range);
     REQUIRE(lines.ok());
-    for (const SourceLine& line : (*lines)->lines) {
+    for (const analysis::SourceLine& line : (*lines)->lines) {
       CHECK(line.event_count == by_location[line.path + ":" + std::to_string(line.line)]);
     }
   }

@@ -28,11 +28,11 @@ std::unique_ptr<Store> copies(const std::string& table, const std::string& colum
 std::string answer(const Store& store, const std::string& sql) {
   WorkerPool pool;
   TaskControl control;
-  SqlSession session(store, store.snapshot(), pool);
+  sql::Session session(store, store.snapshot(), pool);
   const auto result = session.run(sql, {}, control);
   if (!result) return result.message();
   std::string text;
-  for (const SqlValue& value : result->cells) {
+  for (const listing::SqlValue& value : result->cells) {
     const auto* integer = std::get_if<std::int64_t>(&value);
     text += (text.empty() ? "" : "|") + (integer != nullptr ? std::to_string(*integer) : "?");
   }
@@ -71,7 +71,7 @@ TEST_CASE("a process that its program and a probe inside it tell of is one, and 
     REQUIRE(writer.finish().ok());
   }
   const auto snapshot = store->snapshot();
-  const TrackDevices devices(*snapshot);
+  const analysis::TrackDevices devices(*snapshot);
   std::vector<std::string> labels;
   for (std::size_t i = 0; i < devices.count(); ++i) labels.push_back(devices.label(i));
   std::sort(labels.begin(), labels.end());

@@ -148,7 +148,7 @@ std::set<EventId> found_by(const RandomSession& session, const LanePredicate& pr
 TEST_CASE("predicate: finds the very events that plain code finds, whatever is asked, with a mask and without") {
   RandomSession session(41, 4000);
   RandomConditions conditions(session, 7);
-  const auto mask = event_mask(session.context(), {.terms = {{"bytes>=3000"}}});
+  const auto mask = search::event_mask(session.context(), {.terms = {{"bytes>=3000"}}});
   REQUIRE(mask.ok());
   std::size_t all_found = 0;
   for (int round = 0; round < 80; ++round) {

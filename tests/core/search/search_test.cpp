@@ -8,6 +8,7 @@
 #include "tests/core/random_session.h"
 
 using namespace accelscope;
+using namespace accelscope::search;
 
 namespace {
 

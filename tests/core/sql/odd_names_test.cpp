@@ -26,19 +26,19 @@ class NamedColumns {
       writer.begin_event(plain, i * 10, 5, writer.intern("x")).integer(0, i);
     }
     REQUIRE(writer.finish().ok());
-    sql_ = std::make_unique<SqlSession>(*store_, store_->snapshot(), pool_);
+    sql_ = std::make_unique<sql::Session>(*store_, store_->snapshot(), pool_);
   }
-  Result<SqlResult> run(std::string_view text) { return sql_->run(text, {}, control_); }
+  Result<listing::SqlResult> run(std::string_view text) { return sql_->run(text, {}, control_); }
   [[nodiscard]] bool has_table(std::string_view name) const {
     return std::any_of(sql_->tables().begin(), sql_->tables().end(),
-                       [name](const SqlTable& table) { return table.name == name; });
+                       [name](const sql::ListedTable& table) { return table.name == name; });
   }
 
  private:
   std::unique_ptr<Store> store_ = Store::create().value();
   WorkerPool pool_{1};
   TaskControl control_;
-  std::unique_ptr<SqlSession> sql_;
+  std::unique_ptr<sql::Session> sql_;
 };
 
 }  // namespace

@@ -120,12 +120,12 @@ struct QueriedSession : TestSession {
     sql.set_planned(false);
   }
   WorkerPool pool{2};
-  SqlSession sql;
+  sql::Session sql;
   TaskControl control;
 
-  SqlResult ask(const std::string& query) {
+  listing::SqlResult ask(const std::string& query) {
     CAPTURE(query);
-    Result<SqlResult> result = sql.run(query, {}, control);
+    Result<listing::SqlResult> result = sql.run(query, {}, control);
     const std::string message = result.ok() ? "" : result.message();
     REQUIRE(message == "");
     return std::move(*result);
@@ -133,11 +133,11 @@ struct QueriedSession : TestSession {
   std::int64_t number(const std::string& query) { return std::get<std::int64_t>(ask(query).at(0, 0)); }
   std::string text(const std::string& query) { return std::get<std::string>(ask(query).at(0, 0)); }
   std::string failure(const std::string& query) {
-    const Result<SqlResult> result = sql.run(query, {}, control);
+    const Result<listing::SqlResult> result = sql.run(query, {}, control);
     return result.ok() ? "" : result.message();
   }
   std::vector<std::int64_t> ids(const std::string& query) {
-    const SqlResult result = ask(query);
+    const listing::SqlResult result = ask(query);
     std::vector<std::int64_t> all;
     for (std::size_t row = 0; row < result.row_count(); ++row) all.push_back(std::get<std::int64_t>(result.at(row, 0)));
     return all;
@@ -148,7 +148,8 @@ struct QueriedSession : TestSession {
 
 TEST_CASE("SQL: the slice table holds every event exactly") {
   QueriedSession session(3000);
-  const SqlResult result = session.ask("SELECT id, track_id, ts_ns, dur_ns, name, category, schema FROM slice");
+  const listing::SqlResult result =
+      session.ask("SELECT id, track_id, ts_ns, dur_ns, name, category, schema FROM slice");
   REQUIRE(result.row_count() == session.events.size());
   std::map<std::int64_t, const WrittenEvent*> by_id;
   for (const WrittenEvent& event : session.events) by_id[event.id] = &event;
@@ -156,9 +157,10 @@ TEST_CASE("SQL: the slice table holds every event exactly") {
   for (std::size_t row = 0; row < result.row_count(); ++row) {
     const WrittenEvent* event = by_id[std::get<std::int64_t>(result.at(row, 0))];
     REQUIRE(event != nullptr);
-    const bool same = result.at(row, 1) == SqlValue(event->track) && result.at(row, 2) == SqlValue(event->ts) &&
-                      result.at(row, 3) == SqlValue(event->dur) && result.at(row, 4) == SqlValue(event->name) &&
-                      result.at(row, 6) == SqlValue("op");
+    const bool same =
+        result.at(row, 1) == listing::SqlValue(event->track) && result.at(row, 2) == listing::SqlValue(event->ts) &&
+        result.at(row, 3) == listing::SqlValue(event->dur) && result.at(row, 4) == listing::SqlValue(event->name) &&
+        result.at(row, 6) == listing::SqlValue("op");
     wrong += same ? 0 : 1;
   }
   CHECK(wrong == 0);
@@ -240,7 +242,7 @@ TEST_CASE("SQL: a condition on ts_ns + dur_ns reads as little as one on end_ns")
   const std::string last = std::to_string(session.number("SELECT max(ts_ns) FROM slice"));
   CHECK(chunks_read("ts_ns + dur_ns > " + last) < all);
   CHECK(chunks_read("ts_ns + dur_ns < 5000") < all);
-  const SqlResult named = session.ask("SELECT count(*) FILTER (WHERE ts_ns + dur_ns > 5) FROM slice");
+  const listing::SqlResult named = session.ask("SELECT count(*) FILTER (WHERE ts_ns + dur_ns > 5) FROM slice");
   CHECK(named.columns[0] == "count(*) FILTER (WHERE ts_ns + dur_ns > 5)");
 }
 
@@ -298,7 +300,7 @@ TEST_CASE("SQL: a chunk that cannot be read costs its rows, not the query") {
     auto store = Store::open(path);
     REQUIRE(store.ok());
     WorkerPool pool(1);
-    SqlSession sql(**store, (*store)->snapshot(), pool);
+    sql::Session sql(**store, (*store)->snapshot(), pool);
     TaskControl control;
     const auto result = sql.run("SELECT count(+id) FROM slice", {}, control);
     REQUIRE(result.ok());
@@ -350,16 +352,16 @@ TEST_CASE("SQL: grouping by name gives what a plain loop adds up") {
         "SELECT name, count(*), sum(dur_ns) FROM slice WHERE dur_ns > 20 GROUP BY name || ''",
         "SELECT opcode, count(*), sum(end_ns - ts_ns) FROM op WHERE dur_ns > 20 GROUP BY opcode"}) {
     CAPTURE(query);
-    const SqlResult result = session.ask(query);
+    const listing::SqlResult result = session.ask(query);
     CHECK(result.row_count() == expected.size());
     for (std::size_t row = 0; row < result.row_count(); ++row) {
       const auto& [count, sum] = expected[std::get<std::string>(result.at(row, 0))];
-      CHECK(result.at(row, 1) == SqlValue(count));
-      CHECK(result.at(row, 2) == SqlValue(sum));
+      CHECK(result.at(row, 1) == listing::SqlValue(count));
+      CHECK(result.at(row, 2) == listing::SqlValue(sum));
     }
   }
   CHECK(session.ask("SELECT DISTINCT name FROM slice WHERE name <> 'name_0'").row_count() == 39);
-  CHECK(session.ask("SELECT DISTINCT name FROM slice ORDER BY name").at(0, 0) == SqlValue("name_0"));
+  CHECK(session.ask("SELECT DISTINCT name FROM slice ORDER BY name").at(0, 0) == listing::SqlValue("name_0"));
   CHECK(session.ask("SELECT opcode, max(size) FROM op GROUP BY opcode").row_count() == 40);
   CHECK(session.ask("SELECT name, track_id, count(*) FROM slice GROUP BY name, track_id").row_count() == 120);
   CHECK(session.failure("SELECT name, min(rowid) FROM slice GROUP BY name").find("use the column id") !=
@@ -390,14 +392,15 @@ TEST_CASE("SQL: a table per schema carries the vendor's column names, and our ow
   CHECK(session.text("SELECT opcode FROM op WHERE arg_id = 5 LIMIT 1") == session.events[5].name);
   CHECK(session.number("SELECT count(*) FROM op WHERE size IS NULL") ==
         std::count_if(session.events.begin(), session.events.end(), [](const WrittenEvent& e) { return !e.has_size; }));
-  for (const SqlTable& table : session.sql.tables()) {
+  for (const sql::ListedTable& table : session.sql.tables()) {
     CAPTURE(table.name);
     for (const std::string& column : table.hidden_columns) CHECK(column.find("event_event") == std::string::npos);
   }
-  const SqlResult keys = session.ask("SELECT key FROM op ORDER BY event_id");
+  const listing::SqlResult keys = session.ask("SELECT key FROM op ORDER BY event_id");
   for (std::size_t i = 0; i < keys.row_count(); ++i) {
     const std::uint64_t key = session.events[i].key;
-    const SqlValue expected = key >> 63 == 0 ? SqlValue(static_cast<std::int64_t>(key)) : SqlValue(std::to_string(key));
+    const listing::SqlValue expected =
+        key >> 63 == 0 ? listing::SqlValue(static_cast<std::int64_t>(key)) : listing::SqlValue(std::to_string(key));
     CHECK(keys.at(i, 0) == expected);
     if (key >> 63 != 0) CHECK(session.number("SELECT count(*) FROM op WHERE key = '" + std::to_string(key) + "'") == 1);
   }
@@ -426,7 +429,7 @@ TEST_CASE("SQL: schemas of one name in several sources are one table with all th
   write({{.name = "x"}}, "Track", "", 0);
   WorkerPool pool(1);
   TaskControl control;
-  SqlSession sql(*store, store->snapshot(), pool);
+  sql::Session sql(*store, store->snapshot(), pool);
   const auto number = [&](const char* query) {
     const auto result = sql.run(query, {}, control);
     REQUIRE_MESSAGE(result.ok(), std::string(result.ok() ? "" : result.message()));
@@ -451,16 +454,17 @@ TEST_CASE("SQL: tracks, counters, allocations, quality, metrics, sources and mar
         10);
   CHECK(session.number("SELECT sum(value) FROM counter WHERE track_id = " + std::to_string(session.counter)) == 285);
   CHECK(session.number("SELECT count(*) FROM counter WHERE value >= 49 AND ts_ns < 900") == 2);
-  const SqlResult memory = session.ask("SELECT ts_ns, end_ns, address, size_bytes, tensor FROM memory ORDER BY ts_ns");
+  const listing::SqlResult memory =
+      session.ask("SELECT ts_ns, end_ns, address, size_bytes, tensor FROM memory ORDER BY ts_ns");
   REQUIRE(memory.row_count() == 2);
-  CHECK(memory.at(0, 1) == SqlValue(std::int64_t{300}));
-  CHECK(memory.at(0, 2) == SqlValue(std::to_string(0xffff'8000'0000'0000)));
-  CHECK(memory.at(1, 1) == SqlValue());
-  CHECK(memory.at(1, 3) == SqlValue(std::int64_t{512}));
-  CHECK(memory.at(1, 4) == SqlValue("tensor_a"));
+  CHECK(memory.at(0, 1) == listing::SqlValue(std::int64_t{300}));
+  CHECK(memory.at(0, 2) == listing::SqlValue(std::to_string(0xffff'8000'0000'0000)));
+  CHECK(memory.at(1, 1) == listing::SqlValue());
+  CHECK(memory.at(1, 3) == listing::SqlValue(std::int64_t{512}));
+  CHECK(memory.at(1, 4) == listing::SqlValue("tensor_a"));
   CHECK(session.number("SELECT count FROM quality WHERE kind = 'rows_skipped'") == 3);
   CHECK(session.text("SELECT value FROM meta WHERE key = 'instance'") == "test");
-  CHECK(session.ask("SELECT vendor_value FROM metric WHERE name = 'total'").at(0, 0) == SqlValue(1.5));
+  CHECK(session.ask("SELECT vendor_value FROM metric WHERE name = 'total'").at(0, 0) == listing::SqlValue(1.5));
   CHECK(session.text("SELECT sha256 FROM source_file").starts_with("ba7816bf"));
   CHECK(session.number("SELECT count(*) FROM marker") == 0);
   REQUIRE(session.store->put_marker({.set_name = "mine", .ts_ns = 5, .name = "here"}).ok());
@@ -495,7 +499,7 @@ TEST_CASE("SQL: flows are resolved and source lines added up") {
   REQUIRE(writer.finish().ok());
   WorkerPool pool(2);
   TaskControl control;
-  SqlSession sql(*store, store->snapshot(), pool);
+  sql::Session sql(*store, store->snapshot(), pool);
   const auto number = [&](const char* query) { return std::get<std::int64_t>(sql.run(query, {}, control)->at(0, 0)); };
   CHECK(number("SELECT count(*) FROM flow WHERE kind = 'dependency'") == 49);
   CHECK(number("SELECT dst.ts_ns FROM flow JOIN slice src ON src.id = src_id JOIN slice dst ON dst.id = dst_id "
@@ -534,10 +538,10 @@ TEST_CASE("SQL: a long query can be cancelled, and the session goes on") {
   for (const char* endless :
        {"WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c",
         "SELECT count(*) FROM slice a, slice b, slice c WHERE a.dur_ns + b.dur_ns + c.dur_ns < -1"}) {
-    Task<Result<SqlResult>> task =
+    Task<Result<listing::SqlResult>> task =
         session.pool.start([&](TaskControl& own) { return session.sql.run(endless, {}, own); });
     task.cancel();
-    const Result<SqlResult> result = task.take();
+    const Result<listing::SqlResult> result = task.take();
     REQUIRE_FALSE(result.ok());
     CHECK(result.message() == cancelled_error().message);
   }
@@ -546,10 +550,10 @@ TEST_CASE("SQL: a long query can be cancelled, and the session goes on") {
 
 TEST_CASE("SQL: a query is cancelled in the middle, between rows and inside a scan that finds none") {
   QueriedSession session(20'000);
-  struct CancelsAfter final : SqlRowVisitor {
+  struct CancelsAfter final : listing::SqlRowVisitor {
     explicit CancelsAfter(TaskControl& given) : control(given) {}
     bool columns(const std::vector<std::string>&) override { return true; }
-    bool row(const std::vector<SqlValue>&) override {
+    bool row(const std::vector<listing::SqlValue>&) override {
       if (++rows == 1000) control.cancel();
       return true;
     }
@@ -563,13 +567,13 @@ TEST_CASE("SQL: a query is cancelled in the middle, between rows and inside a sc
   CHECK(stopped.message() == cancelled_error().message);
   CHECK(visitor.rows < 100'000);
 
-  Task<Result<SqlResult>> task = session.pool.start([&](TaskControl& own) {
+  Task<Result<listing::SqlResult>> task = session.pool.start([&](TaskControl& own) {
     return session.sql.run("SELECT count(*) FROM slice a, slice b WHERE b.dur_ns > a.ts_ns + 1000000000", {}, own);
   });
   while (task.done() == 0 && !task.ready()) std::this_thread::yield();
   REQUIRE_FALSE(task.ready());
   task.cancel();
-  const Result<SqlResult> result = task.take();
+  const Result<listing::SqlResult> result = task.take();
   REQUIRE_FALSE(result.ok());
   CHECK(result.message() == cancelled_error().message);
   CHECK(session.number("SELECT count(*) FROM slice") == 60'000);
@@ -577,11 +581,12 @@ TEST_CASE("SQL: a query is cancelled in the middle, between rows and inside a sc
 
 TEST_CASE("SQL: a result is cut at its limit and says so") {
   QueriedSession session(1000);
-  const Result<SqlResult> cut = session.sql.run("SELECT * FROM slice", {.max_rows = 10}, session.control);
+  const Result<listing::SqlResult> cut = session.sql.run("SELECT * FROM slice", {.max_rows = 10}, session.control);
   REQUIRE(cut.ok());
   CHECK(cut->row_count() == 10);
   CHECK(cut->truncated);
-  const Result<SqlResult> small = session.sql.run("SELECT name FROM slice", {.max_bytes = 4000}, session.control);
+  const Result<listing::SqlResult> small =
+      session.sql.run("SELECT name FROM slice", {.max_bytes = 4000}, session.control);
   REQUIRE(small.ok());
   CHECK(small->truncated);
   CHECK_FALSE(session.sql.run("SELECT * FROM slice LIMIT 10", {.max_rows = 10}, session.control)->truncated);

@@ -1,4 +1,4 @@
-// The SQLite extension as other programs load it, and the examples of the README as their readers run them.
+// The SQLite extension as other programs load it, and the examples of the guide as their readers run them.
 #include <doctest/doctest.h>
 #include <sqlite3.h>
 
@@ -88,7 +88,7 @@ struct Connection {
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-std::string text_of(const SqlResult& result) {
+std::string text_of(const listing::SqlResult& result) {
   std::string text;
   for (std::size_t row = 0; row < result.row_count(); ++row) {
     if (row > 0) text += '\n';
@@ -110,9 +110,9 @@ TEST_CASE("SQLite extension: another program's connection has the same tables wi
   const auto store = Store::open(folder.session());
   REQUIRE(store.ok());
   WorkerPool pool(1);
-  SqlSession sql(**store, (*store)->snapshot(), pool);
+  sql::Session sql(**store, (*store)->snapshot(), pool);
   TaskControl control;
-  for (const SqlTable& table : sql.tables()) {
+  for (const sql::ListedTable& table : sql.tables()) {
     const std::string query = "SELECT * FROM \"" + table.name + "\" LIMIT 100 OFFSET 17000";
     CAPTURE(query);
     const auto expected = sql.run(query, {}, control);
@@ -174,21 +174,20 @@ TEST_CASE("SQLite extension: what cannot be opened is refused with a reason") {
 #ifdef ACCELSCOPE_FOREIGN_PROGRAMS
 namespace {
 
-// The lines of the README's block of code that begins with the line, as they are.
+// The block of code of the guide's page that begins with the line.
 std::string example(const std::string& first_line) {
-  std::ifstream readme(ACCELSCOPE_README);
+  std::ifstream page(ACCELSCOPE_SQL_PAGE);
   std::string line;
   std::string code;
-  while (std::getline(readme, line)) {
-    const bool indented = line.starts_with("    ");
-    if (code.empty() && line != "    " + first_line) continue;
-    if (!indented && !line.empty()) break;
-    code += (indented ? line.substr(4) : line) + "\n";
+  while (std::getline(page, line)) {
+    if (code.empty() && line != first_line) continue;
+    if (line == "```") break;
+    code += line + "\n";
   }
   return code;
 }
 
-// Runs what a reader copies, where run.accel lies and the extension is where the README has it.
+// Runs what a reader copies, where run.accel lies and the extension is where the page has it.
 std::string run_example(const Folder& folder, const std::string& program, const std::string& code) {
   REQUIRE_FALSE(code.empty());
   std::filesystem::create_directories(folder.path / "build/release/lib");
@@ -203,7 +202,7 @@ std::string run_example(const Folder& folder, const std::string& program, const 
 
 }  // namespace
 
-TEST_CASE("SQLite extension: the README's example for sqlite3 works") {
+TEST_CASE("SQLite extension: the guide's example for sqlite3 works") {
   const Folder folder("accelscope_extension_shell");
   const std::string output = run_example(folder, "sh", example("sqlite3 run.accel \\"));
   CHECK_MESSAGE(contains(output, "copy|15000|59991"), output);
@@ -211,7 +210,7 @@ TEST_CASE("SQLite extension: the README's example for sqlite3 works") {
 }
 
 // Debian's own: other builds of Python often cannot load extensions.
-TEST_CASE("SQLite extension: the README's example for Python works") {
+TEST_CASE("SQLite extension: the guide's example for Python works") {
   const Folder folder("accelscope_extension_python");
   const std::string output = run_example(folder, "/usr/bin/python3", example("import sqlite3"));
   CHECK_MESSAGE(contains(output, "copy 15000 59991"), output);

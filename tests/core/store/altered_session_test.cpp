@@ -27,10 +27,10 @@ NameSums sums_of(const Store& store, const TimeRange& range = {}) {
   WorkerPool pool(1);
   TaskControl control;
   const QueryContext query{store, store.snapshot(), pool, control};
-  const Result<NameStatistics> found = name_statistics(query, all_lanes(*query.snapshot), range);
+  const Result<lod::NameStatistics> found = lod::name_statistics(query, all_lanes(*query.snapshot), range);
   REQUIRE_MESSAGE(found.ok(), found.message());
   NameSums sums{found->event_count, found->time_ns, {}};
-  for (const NameStatistic& each : found->names) {
+  for (const lod::NameStatistic& each : found->names) {
     sums.names.emplace_back(query.snapshot->strings->text(each.name), each.count);
   }
   std::sort(sums.names.begin(), sums.names.end());

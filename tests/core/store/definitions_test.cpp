@@ -268,3 +268,14 @@ TEST_CASE("definitions: numbers beyond those of a source are refused") {
   CHECK_FALSE(reported.define(Track{.number = kNone, .name = "none", .schema = 0}));
   CHECK_FALSE(reported.define(Schema{.number = 1U << 20}));
 }
+
+TEST_CASE("definitions: a session names the program that wrote it, also when another one's facts are copied into it") {
+  const auto fact = [](const Store& store) { return std::string(store.snapshot()->meta_value(kWrittenByFact)); };
+  Reported reported({.written_by = "accelscope 0.2.0"});
+  CHECK(reported.define(MetaEntry{std::string(kWrittenByFact), "accelscope 0.1.0"}));
+  CHECK(fact(*reported.store) == "accelscope 0.2.0");
+  const OwnFolder folder;
+  REQUIRE(reported.store->save(folder.file("a.accel")).ok());
+  CHECK(fact(**Store::open(folder.file("a.accel"))) == "accelscope 0.2.0");
+  CHECK(fact(*Reported().store).empty());
+}

@@ -133,15 +133,15 @@ std::vector<std::string> statistics_of(const Store& store, std::uint32_t seed) {
     if (i == 0) range = {snapshot->begin_ns, snapshot->end_ns + 1};
     LaneIndices lanes;
     for (std::uint32_t lane = 0; lane < snapshot->lanes.size(); ++lane) lanes.push_back(lane);
-    const auto names = name_statistics(query, lanes, range);
+    const auto names = lod::name_statistics(query, lanes, range);
     REQUIRE(names.ok());
     std::string line = std::to_string(names->event_count) + " " + std::to_string(names->time_ns);
-    for (const NameStatistic& each : names->names) {
+    for (const lod::NameStatistic& each : names->names) {
       line += " " + std::string(snapshot->strings->text(each.name)) + ":" + std::to_string(each.count) + ":" +
               std::to_string(each.time_ns);
     }
     for (const std::uint32_t lane : lanes) {
-      const auto share = lane_share(store, *snapshot, lane, range);
+      const auto share = lod::lane_share(store, *snapshot, lane, range);
       REQUIRE(share.ok());
       line += " " + std::to_string(share->event_count) + "," + std::to_string(share->busy_ns) + "," +
               std::to_string(share->wait_ns);

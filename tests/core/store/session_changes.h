@@ -280,13 +280,13 @@ class SessionUse {
   explicit SessionUse(std::shared_ptr<const Store> store) : store_(std::move(store)), snapshot_(store_->snapshot()) {}
 
   void draw() {
-    LaneWindows windows(pool_);
+    lod::LaneWindows windows(pool_);
     for (int frame = 0; frame < 2; ++frame) {
       windows.begin_frame(store_, snapshot_);
       for (const LaneSnapshot& lane : snapshot_->lanes) {
-        LaneDetail& detail = windows.lane(lane);
-        for (std::uint32_t leaf = 0; leaf < lane.tree.nodes[0]; leaf += kWindowLeaves) {
-          for (const WindowDetail wanted : {WindowDetail::micro, WindowDetail::events}) {
+        lod::LaneDetail& detail = windows.lane(lane);
+        for (std::uint32_t leaf = 0; leaf < lane.tree.nodes[0]; leaf += lod::kWindowLeaves) {
+          for (const lod::WindowDetail wanted : {lod::WindowDetail::micro, lod::WindowDetail::events}) {
             if (detail.find(leaf, wanted) == nullptr) ++missing_;
           }
         }
@@ -300,21 +300,21 @@ class SessionUse {
     const QueryContext query{*store_, snapshot_, pool_, control_, &report};
     const std::int64_t middle = snapshot_->begin_ns / 2 + snapshot_->end_ns / 2;
     for (const TimeRange& range : {TimeRange{}, TimeRange{snapshot_->begin_ns, middle}, TimeRange{middle, INT64_MAX}}) {
-      note(name_statistics(query, all_lanes(*snapshot_), range));
+      note(lod::name_statistics(query, all_lanes(*snapshot_), range));
       for (std::uint32_t lane = 0; lane < snapshot_->lanes.size(); ++lane) {
-        note(lane_share(*store_, *snapshot_, lane, range));
+        note(lod::lane_share(*store_, *snapshot_, lane, range));
       }
     }
-    note(find_iterations(query, TimeRange{}));
-    const Result<SessionPath> path = session_path(query, std::nullopt);
+    note(analysis::find_iterations(query, TimeRange{}));
+    const Result<analysis::SessionPath> path = analysis::session_path(query, std::nullopt);
     note(path);
     for (const char* text : {"dma bandwidth x2", "layer mlp x0.5", "engine Vector x0.5", "merge dmas x4"}) {
-      const auto change = parse_change(text);
-      if (path && change) note(replay_with_changes(query, *path->graph, {&*change, 1}, 0));
+      const auto change = analysis::parse_change(text);
+      if (path && change) note(analysis::replay_with_changes(query, *path->graph, {&*change, 1}, 0));
     }
   }
   void query() {
-    SqlSession sql(*store_, snapshot_, pool_);
+    sql::Session sql(*store_, snapshot_, pool_);
     for (const char* text :
          {"SELECT count(*), sum(dur_ns), min(ts_ns), max(ts_ns), max(id) FROM slice",
           "SELECT name, count(*), sum(dur_ns) FROM slice GROUP BY name ORDER BY 3 DESC",
@@ -324,12 +324,12 @@ class SessionUse {
     }
   }
   void write_out() {
-    class Nowhere final : public ExportOutput {
+    class Nowhere final : public exporting::ExportOutput {
       Result<void> begin_file(const std::string&) override { return {}; }
       Result<void> write(std::string_view) override { return {}; }
     } nowhere;
     ScanReport report;
-    for (const ExportFormat& format : export_formats()) {
+    for (const exporting::ExportFormat& format : exporting::export_formats()) {
       if (format.applies != nullptr && !format.applies(*snapshot_)) continue;
       note(format.write({.query = {*store_, snapshot_, pool_, control_, &report}}, nowhere));
     }

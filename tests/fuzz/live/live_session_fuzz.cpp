@@ -16,16 +16,16 @@ namespace {
 void ask_everything(const Store& store, WorkerPool& pool) {
   const auto snapshot = store.snapshot();
   TaskControl control;
-  SqlSession sql(store, snapshot, pool);
-  for (const SqlTable& table : sql.tables()) {
+  sql::Session sql(store, snapshot, pool);
+  for (const sql::ListedTable& table : sql.tables()) {
     std::string name;
     for (const char c : table.name) name += c == '"' ? std::string("\"\"") : std::string(1, c);
     (void)sql.run("SELECT * FROM \"" + name + "\" LIMIT 200", {}, control);
     (void)sql.run("SELECT count(*) FROM \"" + name + "\"", {}, control);
   }
   for (std::uint32_t lane = 0; lane < snapshot->lanes.size(); ++lane) {
-    (void)lane_share(store, *snapshot, lane, {});
-    (void)lane_share(store, *snapshot, lane, {snapshot->begin_ns, snapshot->end_ns});
+    (void)lod::lane_share(store, *snapshot, lane, {});
+    (void)lod::lane_share(store, *snapshot, lane, {snapshot->begin_ns, snapshot->end_ns});
   }
 }
 

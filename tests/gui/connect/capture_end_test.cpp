@@ -58,7 +58,7 @@ Lines shown_lines(const Viewer& viewer, const std::string& host) {
   return lines;
 }
 
-void put_in_front(Viewer& viewer, PanelId panel) {
+void put_in_front(Viewer& viewer, frame::PanelId panel) {
   viewer.app.layout().show(panel);
   viewer.shell.frame(3);
   REQUIRE(viewer.shell.settle());
@@ -70,8 +70,8 @@ void put_in_front(Viewer& viewer, PanelId panel) {
 std::map<std::string, Lines> all_answers(Viewer& viewer, const std::string& host) {
   std::map<std::string, Lines> answers;
   viewer.shell.resize(1600, 4000, 1);  // how far a list was scrolled is no answer
-  for (const PanelInfo& panel : all_panels()) put_in_front(viewer, panel.name);
-  for (const PanelInfo& panel : all_panels()) {
+  for (const frame::PanelInfo& panel : frame::all_panels()) put_in_front(viewer, panel.name);
+  for (const frame::PanelInfo& panel : frame::all_panels()) {
     put_in_front(viewer, panel.name);
     answers[std::string(panel.name)] = shown_lines(viewer, host);
   }
@@ -81,10 +81,10 @@ std::map<std::string, Lines> all_answers(Viewer& viewer, const std::string& host
 void look_at_everything(Viewer& viewer) {
   std::size_t frames = 0;
   REQUIRE(viewer.frames_until([&] {
-    const auto panels = all_panels();
+    const auto panels = frame::all_panels();
     if (frames % 5 == 0) viewer.app.layout().show(panels[frames / 5 % panels.size()].name);
     ++frames;
-    return viewer.app.workspace().tab_count() == 1 && viewer.tab().live == LiveState::ended;
+    return viewer.app.workspace().tab_count() == 1 && viewer.tab().live == session::LiveState::ended;
   }));
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("end of a capture: every panel says what it says of the saved file, wh
     live.app.workspace().connect(device.address);
     look_at_everything(live);
     REQUIRE(live.shell.settle());
-    const ViewRange view = live.tab().view;
+    const session::ViewRange view = live.tab().view;
     REQUIRE_FALSE(live.tab().capture.agents.empty());
     const std::string host = live.tab().capture.agents.front().host;
     const auto of_live = all_answers(live, host);

@@ -16,7 +16,7 @@ namespace {
 
 struct LiveViewer {
   explicit LiveViewer(const std::string& state_directory = "") {
-    viewer.emplace(AppOptions{.state_directory = state_directory, .services = fake.services()});
+    viewer.emplace(frame::AppOptions{.state_directory = state_directory, .services = fake.services()});
   }
   render::NullShell& shell() { return viewer->shell; }
   void record(const std::string& places = "trn1-07:7420") {
@@ -232,7 +232,7 @@ TEST_CASE("capture end: the view fits what was done, and what bounds it is told 
   CHECK(live.viewer->tab().view.begin_ns > 2'100'000);
   live.fake.set_phase(CapturePhase::ended);
   REQUIRE(live.shell().rest_until([&] { return !live.viewer->tab().follow; }));
-  const ViewRange view = live.viewer->tab().view;
+  const session::ViewRange view = live.viewer->tab().view;
   CHECK(view.begin_ns < 1'000);
   CHECK(view.end_ns == doctest::Approx(2'010'000 * 1.01).epsilon(0.02));
   CHECK(live.shell().rest_until([&] { return !live.shell().shows("Looking for what bounds it"); }));
@@ -275,7 +275,7 @@ TEST_CASE("start page: unfinished captures come first, are recovered, and discar
     left.plan.places = {"trn1-07:7420"};
     live.fake.left.push_back(left);
   }
-  live.viewer.emplace(AppOptions{.state_directory = state.path(), .services = live.fake.services()});
+  live.viewer.emplace(frame::AppOptions{.state_directory = state.path(), .services = live.fake.services()});
   REQUIRE(live.until([&] { return live.shell().find("start.left.1") != nullptr; }));
   CHECK(live.shell().shows("25 events, 1 MiB: mlp_fwd from trn1-07:7420"));
   REQUIRE(live.shell().click("start.left.1.discard"));

@@ -18,7 +18,7 @@ struct FormViewer {
   explicit FormViewer(const std::string& state_directory = "") {
     fake.kinds = two_kinds();
     fake.hosts["trn1-07:7420"] = reached_host("trn1-07");
-    viewer.emplace(AppOptions{.state_directory = state_directory, .services = fake.services()});
+    viewer.emplace(frame::AppOptions{.state_directory = state_directory, .services = fake.services()});
     shell().resize(1600, 1300, 1);  // all of the form is in sight
     shell().frame(2);
   }
@@ -330,25 +330,27 @@ TEST_CASE("form: everything is reached and pressed with the keyboard alone") {
   for (int i = 0; i < 60; ++i) {
     form.shell().key(Key::tab);
     form.shell().frame(2);
-    const std::string at = form.shell().ui().keyboard_focus().at;
+    const std::string at = form.shell().ui().front_focus().at;
     if (!stops.empty() && at == stops.front()) break;
     stops.push_back(at);
   }
   for (const char* name :
-       {"connect.address", "connect.token", "connect.where.0", "connect.program", "connect.directory",
-        "connect.environment.add", "connect.send", "connect.results", "connect.kind", "connect.option.resources",
-        "connect.option.detail", "connect.stop_after", "connect.name", "connect.copy", "connect.save",
-        "connect.start_paused", "connect.start", "connect.configuration"}) {
+       {"connect.address", "connect.token", "connect.program", "connect.directory", "connect.environment.add",
+        "connect.send", "connect.results", "connect.kind", "connect.option.resources", "connect.option.detail",
+        "connect.stop_after", "connect.name", "connect.copy", "connect.save", "connect.start_paused", "connect.start",
+        "connect.configuration"}) {
     INFO(name);
     CHECK(std::find(stops.begin(), stops.end(), name) != stops.end());
   }
+  // Of several that are one choice Tab comes to one, and arrows go on.
+  CHECK(std::ranges::count_if(stops, [](const std::string& at) { return at.starts_with("connect.where."); }) == 1);
   CHECK(stops.size() < 60);
   const auto go_to = [&](const std::string& name, bool back = false) {
-    for (int i = 0; i < 60 && form.shell().ui().keyboard_focus().at != name; ++i) {
+    for (int i = 0; i < 60 && form.shell().ui().front_focus().at != name; ++i) {
       form.shell().key(Key::tab, {.shift = back});
       form.shell().frame(2);
     }
-    REQUIRE(form.shell().ui().keyboard_focus().at == name);
+    REQUIRE(form.shell().ui().front_focus().at == name);
   };
   go_to("connect.option.resources");
   form.shell().key(Key::space);
@@ -464,10 +466,10 @@ TEST_CASE("form: it fits or scrolls in any window, with its buttons always in si
     for (int i = 0; i < 40; ++i) {
       form.shell().key(Key::tab);
       form.shell().frame(2);
-      if (form.shell().ui().keyboard_focus().at == "connect.stop_after") break;
+      if (form.shell().ui().front_focus().at == "connect.stop_after") break;
     }
     form.shell().frame(3);
-    INFO(width << " x " << height << " at " << scale << ": " << form.shell().ui().keyboard_focus().at);
+    INFO(width << " x " << height << " at " << scale << ": " << form.shell().ui().front_focus().at);
     const render::Rect* field = form.shell().find("connect.stop_after");
     const render::Rect* seen = form.shell().find("connect.scroll");
     REQUIRE(field != nullptr);
@@ -478,11 +480,11 @@ TEST_CASE("form: it fits or scrolls in any window, with its buttons always in si
 
 TEST_CASE("command line: places that need to be told what to capture open the form") {
   FormViewer form;
-  CHECK(names_agents("127.0.0.1:7420,trn1-07:7420"));
-  CHECK(names_agents("local"));
-  CHECK(names_agents("ssh://ubuntu@trn1-07"));
-  CHECK_FALSE(names_agents("run.accel"));
-  CHECK_FALSE(names_agents("runs/a:b.json"));
+  CHECK(frame::names_agents("127.0.0.1:7420,trn1-07:7420"));
+  CHECK(frame::names_agents("local"));
+  CHECK(frame::names_agents("ssh://ubuntu@trn1-07"));
+  CHECK_FALSE(frame::names_agents("run.accel"));
+  CHECK_FALSE(frame::names_agents("runs/a:b.json"));
   form->app.open("ssh://ubuntu@trn1-07");
   form.shell().frame(4);
   CHECK(form.shell().shows("ssh://ubuntu@trn1-07"));

@@ -16,11 +16,11 @@ TEST_CASE("demo: agent, TCP, live timelines, stop, save and reopen, from the sta
   REQUIRE(viewer.frames_until([&] { return viewer.app.workspace().tab_count() == 1; }));
   REQUIRE(viewer.frames_until([&] { return viewer.tab().snapshot->event_count > 5'000; }));
   CHECK(viewer.app.animates());
-  CHECK(viewer.tab().live == LiveState::recording);
+  CHECK(viewer.tab().live == session::LiveState::recording);
   CHECK(viewer.shell.shows("recording"));
   CHECK(viewer.shell.shows("events/s"));
   REQUIRE(viewer.shell.click("top.stop"));
-  REQUIRE(viewer.frames_until([&] { return viewer.tab().live == LiveState::ended; }));
+  REQUIRE(viewer.frames_until([&] { return viewer.tab().live == session::LiveState::ended; }));
   CHECK(viewer.app.workspace().last_error().empty());
   const std::uint64_t events = viewer.tab().snapshot->event_count;
 
@@ -40,8 +40,8 @@ TEST_CASE("demo: a pause stops the device's time, renames nothing, and what come
   REQUIRE(viewer.frames_until([&] { return viewer.tab().snapshot->event_count > 5'000; }));
   const auto groups = [&] {
     std::vector<std::string> names;
-    for (const TimelineRow& row : viewer.tab().timeline->rows) {
-      if (row.kind == RowKind::group && row.label != "Capture") names.push_back(row.label);
+    for (const rows::TimelineRow& row : viewer.tab().timeline->rows) {
+      if (row.kind == rows::RowKind::group && row.label != "Capture") names.push_back(row.label);
     }
     return names;
   };
@@ -70,7 +70,7 @@ TEST_CASE("demo: a pause stops the device's time, renames nothing, and what come
   CHECK(viewer.tab().follow);
   CHECK(viewer.tab().view.end_ns <= static_cast<double>(snapshot.end_ns) + 1);
   viewer.shell.key(render::Key::e, {.ctrl = true});
-  REQUIRE(viewer.frames_until([&] { return viewer.tab().live == LiveState::ended; }));
+  REQUIRE(viewer.frames_until([&] { return viewer.tab().live == session::LiveState::ended; }));
   REQUIRE(viewer.shell.settle());
   CHECK_FALSE(viewer.tab().follow);
 }

@@ -83,7 +83,7 @@ TEST_CASE("library: a session gets tags that filter, another name, and goes for 
   shell.type("mlp, first");
   shell.key(Key::enter);
   REQUIRE(library.viewer.wait_for([&] { return shell.find("library.tag.mlp") != nullptr; }));
-  CHECK(read_overlay(library.folder.file("alpha.accel"))->at(kTagsKey) == "mlp,first");
+  CHECK(read_overlay(library.folder.file("alpha.accel"))->at(workspace::kTagsKey) == "mlp,first");
   REQUIRE(shell.click("library.tag.mlp"));
   shell.frame(2);
   CHECK(shell.shows("1 of 2"));
@@ -162,7 +162,7 @@ TEST_CASE("library: what is open in a tab stays where it is, and keys of the bar
   CHECK(std::filesystem::exists(beta));
   const auto is_recent = [&](const std::string& path) {
     const auto& list = workspace.recent().list();
-    return std::any_of(list.begin(), list.end(), [&](const RecentSession& each) { return each.path == path; });
+    return std::any_of(list.begin(), list.end(), [&](const persist::RecentSession& each) { return each.path == path; });
   };
   REQUIRE(workspace.recent().remember({.path = beta, .title = "beta"}).ok());
   library.choose_in_menu("library.row.1", "delete");

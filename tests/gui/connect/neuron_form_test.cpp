@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "capture/kinds/neuron/settings.h"
+#include "capture/request/options.h"
 #include "tests/gui/viewer.h"
 #include "tests/support/fake_capture.h"
 
@@ -15,8 +16,8 @@ namespace {
 struct NeuronForm {
   explicit NeuronForm(float scale) {
     fake.kinds = {capture::kinds::neuron::neuron_facts()};
-    viewer.emplace(AppOptions{.services = fake.services()});
-    shell().resize(static_cast<int>(1600 * scale), static_cast<int>(2000 * scale), scale);  // all of it is in sight
+    viewer.emplace(frame::AppOptions{.services = fake.services()});
+    shell().resize(static_cast<int>(1600 * scale), static_cast<int>(2800 * scale), scale);  // all of it is in sight
     shell().frame(3);
   }
   render::NullShell& shell() { return viewer->shell; }
@@ -31,17 +32,37 @@ struct NeuronForm {
 
 }  // namespace
 
-TEST_CASE("neuron form: every option has its control, and files can be sent and brought back, at 100 % and 200 %") {
+TEST_CASE("neuron form: options of a recorder come with it, and files can be sent and brought back, at 100 and 200 %") {
   for (const float scale : {1.0F, 2.0F}) {
     NeuronForm form(scale);
-    for (const capture::request::KindOption& option : capture::kinds::neuron::neuron_facts().options) {
+    const capture::request::KindFacts facts = capture::kinds::neuron::neuron_facts();
+    for (const capture::request::KindOption& option : facts.options) {
       CAPTURE(option.name);
-      CHECK(form.shell().find("connect.option." + option.name) != nullptr);
+      CHECK(((form.shell().find("connect.option." + option.name) != nullptr) ==
+             capture::request::applies(option, facts, {"neuron", {}})));
     }
+    CHECK(form.shell().find("connect.option.vllm-port") == nullptr);
     CHECK(form.shell().shows("start ID"));  // a label in two lines
     CHECK(form.shell().find("connect.send") != nullptr);
     CHECK(form.shell().find("connect.results") != nullptr);
     CHECK(form.shell().find("connect.program") != nullptr);
+  }
+}
+
+TEST_CASE("neuron form: the command is in sight without scrolling") {
+  for (const auto& [width, height] : {std::pair(1600, 1000), std::pair(1280, 720)}) {
+    for (const float scale : {1.0F, 2.0F}) {
+      CAPTURE(width);
+      CAPTURE(scale);
+      NeuronForm form(scale);
+      form.shell().resize(static_cast<int>(static_cast<float>(width) * scale),
+                          static_cast<int>(static_cast<float>(height) * scale), scale);
+      form.shell().frame(3);
+      const auto* command = form.shell().find("connect.command");
+      REQUIRE(command != nullptr);
+      CHECK(command->y1 <= static_cast<float>(height) * scale);
+      CHECK(form.shell().shows("accelscope record"));
+    }
   }
 }
 

@@ -9,13 +9,13 @@
 using namespace accelscope::app;
 
 TEST_CASE("commands: every key of the program is readable and means one thing") {
-  const App app;
+  const frame::App app;
   std::map<std::string, std::string> keys;
-  for (const Command& command : app.commands().all()) {
+  for (const palette::Command& command : app.commands().all()) {
     for (const std::string& key : {command.key, command.second_key}) {
       if (key.empty()) continue;
       INFO(command.id << ": " << key);
-      CHECK(parse_chord(key).has_value());
+      CHECK(palette::parse_chord(key).has_value());
       const auto [place, is_new] = keys.emplace(key, command.id);
       CHECK_MESSAGE(is_new, key << " is used by " << place->second << " and " << command.id);
     }
@@ -26,27 +26,27 @@ TEST_CASE("commands: every key of the program is readable and means one thing") 
 }
 
 TEST_CASE("commands: without a session only what makes sense can run, and running the rest says no") {
-  const App app;
-  const CommandTable& commands = app.commands();
-  CHECK(CommandTable::can_run(*commands.find("open")));
+  const frame::App app;
+  const palette::CommandTable& commands = app.commands();
+  CHECK(palette::CommandTable::can_run(*commands.find("open")));
   for (const char* id : {"save", "save_as", "close", "stop", "fit_all", "search", "predecessor", "panel_memory"}) {
     INFO(id);
     REQUIRE(commands.find(id) != nullptr);
-    CHECK_FALSE(CommandTable::can_run(*commands.find(id)));
+    CHECK_FALSE(palette::CommandTable::can_run(*commands.find(id)));
     CHECK_FALSE(commands.run(id));
   }
   CHECK_FALSE(commands.run("no_such_command"));
 }
 
 TEST_CASE("commands: the palette finds by any words of title and menu, best first, disabled last") {
-  const App app;
+  const frame::App app;
   const auto found = app.commands().matching("open");
   REQUIRE_FALSE(found.empty());
   CHECK(found.front()->id == "open");
   CHECK(app.commands().matching("qwertz").empty());
   bool disabled_seen = false;
-  for (const Command* command : app.commands().matching("")) {
-    const bool enabled = CommandTable::can_run(*command);
+  for (const palette::Command* command : app.commands().matching("")) {
+    const bool enabled = palette::CommandTable::can_run(*command);
     CHECK_FALSE((disabled_seen && enabled));
     disabled_seen |= !enabled;
   }

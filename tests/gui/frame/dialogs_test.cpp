@@ -131,7 +131,7 @@ TEST_CASE("advice: a program of C is not told how to record Python, and one of P
     SessionWriter writer(sink);
     writer.set_meta("program.command", command);
     REQUIRE(writer.finish().ok());
-    return tells_of_python(*store->snapshot());
+    return content::tells_of_python(*store->snapshot());
   };
   CHECK_FALSE(tells("./solve --size 512"));
   CHECK(tells("/usr/bin/python3.11 bench.py"));
@@ -156,6 +156,8 @@ TEST_CASE("keys: titles are whole at 200 percent too") {
   OpenViewer viewer;
   viewer.shell.resize(1600, 900, 2);
   viewer.run("keys");
+  REQUIRE(viewer.shell.click("keys.filter"));
+  viewer.shell.type("Ctrl+");
   CHECK(viewer.shell.shows("Open a file or folder..."));
   CHECK(viewer.shell.shows("Close the session"));
 }

@@ -34,15 +34,16 @@ struct ExportFixture : OpenViewer {
 }  // namespace
 
 TEST_CASE_FIXTURE(ExportFixture, "File > Export offers every format and writes the session") {
-  for (const ExportFormat& format : export_formats()) {
+  for (const exporting::ExportFormat& format : exporting::export_formats()) {
     CAPTURE(format.name);
     const auto* command = app.commands().find("export_" + std::string(format.name));
     REQUIRE(command != nullptr);
     const bool applies = format.applies == nullptr || format.applies(*tab().snapshot);
     CHECK(command->enabled() == applies);
     if (!applies) continue;
-    const std::string target = folder.file("exported-" + std::string(format.name) +
-                                           (format.shape == ExportShape::folder ? "" : std::string(format.suffix)));
+    const std::string target =
+        folder.file("exported-" + std::string(format.name) +
+                    (format.shape == exporting::ExportShape::folder ? "" : std::string(format.suffix)));
     export_as(std::string(format.name), target);
     CHECK(std::filesystem::exists(target));
   }
@@ -50,7 +51,7 @@ TEST_CASE_FIXTURE(ExportFixture, "File > Export offers every format and writes t
 }
 
 TEST_CASE_FIXTURE(ExportFixture, "File > Export writes what the filter leaves, and says what is not in the file") {
-  tab().change([&](ViewChoices& choices) { choices.filter.terms = {{"MATMUL", false}}; });
+  tab().change([&](session::ViewChoices& choices) { choices.filter.terms = {{"MATMUL", false}}; });
   shell.frame(2);
   REQUIRE(shell.settle());
   const std::string target = folder.file("part.csv");

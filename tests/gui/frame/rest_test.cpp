@@ -4,7 +4,8 @@
 #include <algorithm>
 
 #include "app/timeline/frame.h"
-#include "tests/gui/viewer.h"
+#include "tests/gui/frame/sample_sessions.h"
+#include "tests/gui/held_pool.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
@@ -20,9 +21,9 @@ Point on_first_matmul(OpenViewer& viewer) {
   viewer.shell.frame(3);
   REQUIRE(viewer.shell.settle());
   const render::Rect canvas = *viewer.shell.find("timeline.canvas");
-  for (const DrawnRow& row : viewer.tab().timeline->drawn_rows) {
+  for (const timeline::DrawnRow& row : viewer.tab().timeline->drawn_rows) {
     if (viewer.tab().timeline->rows[row.row].label != "Tensor") continue;
-    const ViewRange& view = viewer.tab().view;
+    const session::ViewRange& view = viewer.tab().view;
     const double share = (1'050 - view.begin_ns) / view.span_ns();
     return {canvas.x0 + static_cast<float>(share) * canvas.width(), row.rect.centre().y};
   }
@@ -51,6 +52,35 @@ TEST_CASE("rest: an open session draws no frame while nothing happens") {
   viewer.shell.move({5, 5});
   REQUIRE(viewer.shell.rest_until([&] { return viewer.shell.rest(5) == 0; }));
   CHECK(viewer.shell.rest(600) == 0);
+}
+
+// Workers end what they do before each sleep of the window, so that what their end asks for is seen.
+TEST_CASE("rest: once all is known of a session no answer, no status and no clean-up draws a further frame") {
+  for (const char* kind : {"kernel", "trace"}) {
+    CAPTURE(kind);
+    const TemporaryFolder folder;
+    Viewer viewer;
+    viewer.open(save_sample(folder.path(), kind));
+    viewer.shell.move({5, 5});
+    const auto frames_in = [&](int sleeps) {
+      return viewer.shell.sleep(sleeps, [&] { meet_workers(viewer.app.workspace().pool()); });
+    };
+    constexpr int kFewSeconds = 16;  // sleeps of a quarter of a second
+    int waited = 0;
+    while (frames_in(kFewSeconds) > 0 && waited < 10) ++waited;
+    CHECK(waited < 10);
+    CHECK(frames_in(20 * kFewSeconds) == 0);
+    // Answers that each frame replaces, as while somebody types, are freed together, and not by a frame for each.
+    for (int i = 0; i < 200; ++i) {
+      viewer.tab().choices.search = "E" + std::to_string(i);
+      viewer.shell.frame();
+      meet_workers(viewer.app.workspace().pool());
+    }
+    viewer.shell.rest(2);
+    viewer.shell.move({6, 6});
+    CHECK(frames_in(kFewSeconds) < 20);
+    CHECK(frames_in(20 * kFewSeconds) == 0);
+  }
 }
 
 TEST_CASE("rest: the start page draws no frame while nothing happens") {
@@ -91,7 +121,7 @@ TEST_CASE("menus: the keys that are typed into an open menu do nothing to what l
   OpenViewer viewer;
   REQUIRE(viewer.shell.click("bottom.menu"));
   REQUIRE(viewer.shell.shows("Move to the right"));
-  const ViewRange before = viewer.tab().view;
+  const session::ViewRange before = viewer.tab().view;
   for (const Key key : {Key::l, Key::a, Key::y, Key::e, Key::r, Key::w, Key::m}) viewer.shell.key(key);
   CHECK(viewer.tab().view == before);
   CHECK(viewer.tab().markers.empty());

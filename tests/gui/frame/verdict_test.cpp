@@ -67,20 +67,23 @@ TEST_CASE("verdict: status bar, verdict and the list of recent sessions show the
   TaskControl control;
   WorkerPool pool(1);
   const QueryContext query{*viewer.tab().store, viewer.tab().snapshot, pool, control};
-  const auto metrics = session_metrics(query);
+  const auto metrics = analysis::session_metrics(query);
   REQUIRE(metrics.ok());
   const auto written = [&](std::string_view term) {
-    return format_duration(metric_value(*metrics, term).value_or(0) * 1e9);
+    return format_duration(analysis::metric_value(*metrics, term).value_or(0) * 1e9);
   };
-  const auto events = static_cast<std::uint64_t>(metric_value(*metrics, terms::kEvents).value_or(0));
+  const auto events =
+      static_cast<std::uint64_t>(analysis::metric_value(*metrics, analysis::terms::kEvents).value_or(0));
   CHECK(viewer.shell.shows(format_count(events) + " events"));
-  CHECK(viewer.wait_for(
-      [&] { return viewer.shell.shows("active " + written(terms::kActive) + " of " + written(terms::kTotal)); }));
-  CHECK(viewer.wait_for([&] { return viewer.shell.shows(written(terms::kSpan) + " of work"); }));
+  CHECK(viewer.wait_for([&] {
+    return viewer.shell.shows("active " + written(analysis::terms::kActive) + " of " +
+                              written(analysis::terms::kTotal));
+  }));
+  CHECK(viewer.wait_for([&] { return viewer.shell.shows(written(analysis::terms::kSpan) + " of work"); }));
   const auto& recent = viewer.app.workspace().recent().list();
   REQUIRE(recent.size() == 1);
   CHECK(recent.front().events == events);
-  CHECK(format_duration(static_cast<double>(recent.front().work_ns)) == written(terms::kWork));
+  CHECK(format_duration(recent.front().work_ns) == written(analysis::terms::kWork));
   CHECK(recent.front().device == viewer.tab().device);
   viewer.app.layout().show("selection");
   EventFilter all;
@@ -88,7 +91,7 @@ TEST_CASE("verdict: status bar, verdict and the list of recent sessions show the
   viewer.tab().region = all;
   CHECK(viewer.wait_for([&] {
     const std::string shown = viewer.shell.visible_text();
-    return shown.find("Active\n" + written(terms::kActive) + "\n") != std::string::npos &&
-           shown.find("Span\n" + written(terms::kTotal) + "\n") != std::string::npos;
+    return shown.find("Active\n" + written(analysis::terms::kActive) + "\n") != std::string::npos &&
+           shown.find("Span\n" + written(analysis::terms::kTotal) + "\n") != std::string::npos;
   }));
 }

@@ -17,13 +17,13 @@ struct ChosenView : OpenViewer {
   ChosenView() {
     REQUIRE(wait_for([&] { return !shell.shows("Looking for what bounds it"); }));
     select(kFirstMatmul);
-    tab().change([](ViewChoices& choices) {
+    tab().change([](session::ViewChoices& choices) {
       choices.filter.terms = {{"name!=WAIT", false}};
       choices.filter.tracks = {0, 1};
       choices.search = "MATMUL duration>=100";
       choices.rows.pinned = {"track:engine/Scalar@nc0"};
       choices.rows.hidden = {"group:Counters"};
-      choices.rows.sizes = {{"track:engine/Tensor@nc0", RowSize::tall}};
+      choices.rows.sizes = {{"track:engine/Tensor@nc0", rows::RowSize::tall}};
     });
     tab().show({1'050, 3'100.5});
     rest();
@@ -56,7 +56,7 @@ TEST_CASE_FIXTURE(ChosenView, "links: a copied link brings back all that was see
   const std::string link = copied();
   CHECK(shell.shows("Copied a link to this view"));
   CHECK(link.starts_with("accelscope-view:1;range=1050,3100.5;filter_tracks=engine/Tensor@nc0,engine/Scalar@nc0;"));
-  tab().change([](ViewChoices& choices) { choices = {}; });
+  tab().change([](session::ViewChoices& choices) { choices = {}; });
   run("clear_selection");
   run("fit_all");
   rest();
@@ -68,11 +68,11 @@ TEST_CASE_FIXTURE(ChosenView, "links: a copied link brings back all that was see
   CHECK(tab().selected == kFirstMatmul);
   run("view_back");
   rest();
-  CHECK(tab().choices == ViewChoices{});
+  CHECK(tab().choices == session::ViewChoices{});
 }
 
 TEST_CASE_FIXTURE(ChosenView, "links: a wrong link is told beside the field, and nothing changes until it is right") {
-  const ViewChoices before = tab().choices;
+  const session::ViewChoices before = tab().choices;
   go_to("accelscope-view:1;range=7");
   CHECK(shell.shows("character 19"));
   CHECK(shell.shows("Go to link"));
@@ -82,13 +82,13 @@ TEST_CASE_FIXTURE(ChosenView, "links: a wrong link is told beside the field, and
   shell.key(Key::enter);
   rest();
   CHECK_FALSE(shell.shows("Go to link"));
-  CHECK(tab().view == ViewRange{7, 2'000});
+  CHECK(tab().view == session::ViewRange{7, 2'000});
 }
 
 TEST_CASE_FIXTURE(ChosenView, "links: what another session cannot show is told, the rest is shown") {
   go_to("accelscope-view:1;range=90000000,91000000;filter_tracks=engine/Gone@nc0;search=WAIT;selected=5+GELU;new=1");
   CHECK(tab().choices.search == "WAIT");
-  CHECK(tab().view == ViewRange{1'050, 3'100.5});
+  CHECK(tab().view == session::ViewRange{1'050, 3'100.5});
   CHECK(tab().choices.filter.tracks.empty());
   CHECK_FALSE(tab().selected);
   for (const char* reported : {"range lies outside", "lanes of the view's filter", "GELU, is not in this session",
@@ -134,10 +134,10 @@ TEST_CASE_FIXTURE(ChosenView, "kept views: they go with a copy that is saved els
   tab().show({1'200, 1'300});
   run("save");
   REQUIRE(shell.settle());
-  const ViewChoices choices = tab().choices;
+  const session::ViewChoices choices = tab().choices;
   run("close");
   open(copy);
-  CHECK(tab().view == ViewRange{1'200, 1'300});
+  CHECK(tab().view == session::ViewRange{1'200, 1'300});
   CHECK(tab().choices == choices);
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("links: --view shows the first session as linked, and a wrong one is t
   const std::string path = save_small_session(folder.path());
   Viewer linked({.view = "accelscope-view:1;range=1200,1300;search=MATMUL"});
   linked.open(path);
-  CHECK(linked.tab().view == ViewRange{1'200, 1'300});
+  CHECK(linked.tab().view == session::ViewRange{1'200, 1'300});
   CHECK(linked.tab().choices.search == "MATMUL");
   CHECK(linked.app.dump_state().find("\"link\":\"accelscope-view:1;range=1200,1300;search=MATMUL\"") !=
         std::string::npos);

@@ -1,4 +1,7 @@
 // The frame of the viewer with real input events: start page, tabs, menus, keys, dialogs, notices, panels' places.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -250,8 +253,8 @@ TEST_CASE("close: Save of a session that is in no file yet asks where, saves it 
 TEST_CASE("close: a save dialog saves the session it was opened for, though another tab closes meanwhile") {
   const test::TemporaryFolder folder;
   OpenViewer viewer;
-  Workspace& workspace = viewer.app.workspace();
-  OpenedSession other;
+  workspace::Workspace& workspace = viewer.app.workspace();
+  workspace::OpenedSession other;
   other.store = Store::create().value();
   other.title = "empty";
   (void)workspace.adopt(std::move(other));
@@ -291,7 +294,7 @@ TEST_CASE("quit: without unsaved work at once, with it only after the question")
 
 TEST_CASE("quit: a session in two tabs is asked about once, by its own name, and Cancel leaves both") {
   OpenViewer viewer;
-  Workspace& workspace = viewer.app.workspace();
+  workspace::Workspace& workspace = viewer.app.workspace();
   (void)workspace.open_part(0, "rank 7", "nc0", {viewer.tab().snapshot->tracks.front().track->number});
   REQUIRE(viewer.shell.settle());
   workspace.tab(0).modified = true;
@@ -323,7 +326,7 @@ TEST_CASE("panels: the splitter resizes, maximise fills, Esc restores, close giv
     const render::Rect bar = *viewer.shell.find("splitter.right");
     viewer.shell.drag(bar.centre(), {bar.centre().x - 100, bar.centre().y});
     CHECK(viewer.shell.find("splitter.right")->x0 == doctest::Approx(bar.x0 - 100).epsilon(0.01));
-    REQUIRE(viewer.shell.click("bottom.memory"));
+    REQUIRE(viewer.shell.click("questions.memory"));
     REQUIRE(viewer.shell.click("bottom.maximise"));
     CHECK(viewer.app.layout().maximised() == "memory");
     CHECK(viewer.shell.find("splitter.right") == nullptr);
@@ -369,7 +372,7 @@ TEST_CASE("any size: no window or scale breaks the frame, and the text keeps its
   for (const auto& [width, height, scale] :
        {std::tuple{320, 200, 1.0F}, {640, 400, 1.0F}, {3200, 1800, 2.0F}, {800, 600, 3.0F}, {1600, 900, 1.5F}}) {
     viewer.shell.resize(width, height, scale);
-    for (const PanelInfo& panel : all_panels()) {
+    for (const frame::PanelInfo& panel : frame::all_panels()) {
       viewer.app.layout().show(panel.name);
       viewer.shell.frame(2);
       viewer.app.layout().maximise(panel.name);
@@ -381,6 +384,36 @@ TEST_CASE("any size: no window or scale breaks the frame, and the text keeps its
     viewer.app.workspace().activate(0);
     viewer.shell.frame(2);
     CHECK(viewer.shell.find("status.events") != nullptr);
+  }
+}
+
+TEST_CASE("controls: no two that can be clicked have one name, or the later one would be dead") {
+  OpenViewer viewer;
+  viewer.select(kFirstMatmul);
+  for (const frame::PanelInfo& panel : frame::all_panels()) {
+    viewer.app.layout().show(panel.name);
+    REQUIRE(viewer.shell.settle());
+  }
+  for (const char* dialog : {"keys", "about", "view_settings", "go_to_time", "go_to_link", "editor_command"}) {
+    viewer.run(dialog);
+    viewer.shell.key(Key::escape);
+    viewer.shell.key(Key::escape);
+    viewer.shell.frame(2);
+  }
+  viewer.app.workspace().show_start_page();
+  REQUIRE(viewer.shell.settle());
+  CHECK(fmt::format("{}", fmt::join(viewer.shell.ui().doubled_names(), " ")) == "");
+}
+
+TEST_CASE_FIXTURE(OpenViewer, "controls: the buttons that close a dialog close it") {
+  for (const char* dialog : {"about", "view_settings"}) {
+    CAPTURE(dialog);
+    run(dialog);
+    const std::string button = std::string(dialog) + ".done";
+    REQUIRE(shell.find(button) != nullptr);
+    REQUIRE(shell.click(button));
+    shell.frame(2);
+    CHECK(shell.find(button) == nullptr);
   }
 }
 

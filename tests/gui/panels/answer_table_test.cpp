@@ -71,7 +71,7 @@ double thread_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-SqlValue random_value(std::mt19937& random) {
+listing::SqlValue random_value(std::mt19937& random) {
   switch (random() % 5) {
     case 0:
       return {};
@@ -80,7 +80,7 @@ SqlValue random_value(std::mt19937& random) {
     case 2:
       return static_cast<double>(random() % 40) / 2 - 10;
     case 3:
-      return SqlBlob{"b"};
+      return listing::SqlBlob{"b"};
     default:
       return std::string(1, static_cast<char>('a' + random() % 6)) + "X";
   }
@@ -90,20 +90,20 @@ SqlValue random_value(std::mt19937& random) {
 
 TEST_CASE("answer rows: the order is SQL's, equal rows stay as they came, and the text is found in what is shown") {
   std::mt19937 random(5);
-  auto result = std::make_shared<SqlResult>();
+  auto result = std::make_shared<listing::SqlResult>();
   result->columns = {"a", "b", "none"};
-  for (int i = 0; i < 900; ++i) result->cells.push_back(i % 3 == 2 ? SqlValue() : random_value(random));
-  AnswerQuestion question{result, 0, false, "", {}, std::vector<AnswerForm>(3)};
+  for (int i = 0; i < 900; ++i) result->cells.push_back(i % 3 == 2 ? listing::SqlValue() : random_value(random));
+  panels::AnswerQuestion question{result, 0, false, "", {}, std::vector<panels::AnswerForm>(3)};
   const TaskControl control;
-  const AnswerOrder up = order_answer(question, nullptr, control);
+  const panels::AnswerOrder up = panels::order_answer(question, nullptr, control);
   CHECK(up.empty == std::vector<bool>{false, false, true});
   REQUIRE(up.rows.size() == 300);
   const auto kind = [&](std::uint32_t row) {
-    const SqlValue& value = result->at(row, 0);
+    const listing::SqlValue& value = result->at(row, 0);
     return value.index() == 0 ? 0 : value.index() <= 2 ? 1 : static_cast<int>(value.index());
   };
   const auto number = [&](std::uint32_t row) {
-    const SqlValue& value = result->at(row, 0);
+    const listing::SqlValue& value = result->at(row, 0);
     const auto* whole = std::get_if<std::int64_t>(&value);
     return whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value);
   };
@@ -119,21 +119,21 @@ TEST_CASE("answer rows: the order is SQL's, equal rows stay as they came, and th
   }
   question.text = "cX";
   question.hidden = {true};
-  const AnswerOrder found = order_answer(question, &up, control);
+  const panels::AnswerOrder found = panels::order_answer(question, &up, control);
   CHECK(found.rows == up.rows);
   std::vector<std::uint32_t> expected;
   for (std::uint32_t place = 0; place < up.rows.size(); ++place) {
-    const SqlValue& value = result->at(up.rows[place], 1);
+    const listing::SqlValue& value = result->at(up.rows[place], 1);
     const bool states_it = std::holds_alternative<std::string>(value) && std::get<std::string>(value) == "cX";
     if (states_it) expected.push_back(place);
   }
   CHECK(!expected.empty());
   CHECK(found.matching == expected);
-  const AnswerOrder anew = order_answer(question, nullptr, control);
+  const panels::AnswerOrder anew = panels::order_answer(question, nullptr, control);
   CHECK(anew.rows == found.rows);
   CHECK(anew.matching == found.matching);
   question.descending = true;
-  CHECK(order_answer(question, &found, control).rows.back() != found.rows.back());
+  CHECK(panels::order_answer(question, &found, control).rows.back() != found.rows.back());
 }
 
 TEST_CASE("answer table: a long one is sorted by a worker, and keeps its rows and their clicks until that is done") {

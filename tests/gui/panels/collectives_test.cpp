@@ -73,7 +73,7 @@ TEST_CASE("collectives panel: no rank is blamed where none is late, and clocks a
 
 TEST_CASE("collectives panel: a click on a column selects the instance's events, and the timeline goes there") {
   CollectivesViewer viewer({.straggler = 3});
-  const ViewRange before = viewer.tab().view;
+  const session::ViewRange before = viewer.tab().view;
   viewer.shell.click(viewer.cell(10, 48, 5, 8));
   viewer.shell.frame(3);
   REQUIRE(viewer.tab().region);
@@ -279,7 +279,7 @@ TEST_CASE("collectives panel: while a capture grows nothing flickers, and what w
 TEST_CASE("collectives panel: a filter hides parts, and neither ranks nor who was last are forgotten") {
   CollectivesViewer viewer({.straggler = 3});
   REQUIRE(viewer.contains_words("Rank 3 (host 0) is the straggler"));
-  viewer.tab().change([&](ViewChoices& choices) { choices.filter.terms = {{"device~/rank [0-2] /"}}; });
+  viewer.tab().change([&](session::ViewChoices& choices) { choices.filter.terms = {{"device~/rank [0-2] /"}}; });
   REQUIRE(viewer.wait_for([&] { return viewer.contains_words("the filter hides 5 of 8 ranks"); }));
   CHECK_FALSE(viewer.contains_words("not in the session"));
   CHECK(viewer.contains_words("Rank 3 (host 0) is the straggler"));
@@ -292,7 +292,7 @@ TEST_CASE("collectives panel: a click on an operation selects all of its events"
   REQUIRE(viewer.shell.click("collectives.operations.row.0"));
   viewer.shell.frame(2);
   REQUIRE(viewer.tab().region);
-  const auto mask = [&] { return viewer.tab().analysis->mask(MaskUse::region, *viewer.tab().region); };
+  const auto mask = [&] { return viewer.tab().analysis->mask(session::MaskUse::region, *viewer.tab().region); };
   REQUIRE(viewer.wait_for([&] { return mask() != nullptr; }));
   CHECK(mask()->total() % 8 == 0);
   CHECK(mask()->total() > 0);

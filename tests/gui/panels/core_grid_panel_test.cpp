@@ -110,8 +110,8 @@ TEST_CASE("core grid panel: a click on a core of a joined session brings the cor
   REQUIRE(viewer.wait_for([&] { return viewer.shell.find("grid.cell.0.7.8") != nullptr; }));
   CHECK(viewer.shell.find("grid.cell.1.7.8") == nullptr);  // one chip, of both files
   const auto is_seen = [&](const std::string& core) {
-    const TimelineState& timeline = *viewer.tab().timeline;
-    return std::any_of(timeline.drawn_rows.begin(), timeline.drawn_rows.end(), [&](const DrawnRow& drawn) {
+    const timeline::TimelineState& timeline = *viewer.tab().timeline;
+    return std::any_of(timeline.drawn_rows.begin(), timeline.drawn_rows.end(), [&](const timeline::DrawnRow& drawn) {
       const Track* const track = timeline.rows[drawn.row].track;
       return track != nullptr && track->name == core && drawn.clip.contains(drawn.rect.centre());
     });
@@ -265,7 +265,7 @@ TEST_CASE("core grid panel: asked for when the program starts, it is there in a 
   REQUIRE(session.store->save(folder.file("cores.accel")).ok());
   for (const int width : {1280, 1600}) {
     CAPTURE(width);
-    AppOptions options;
+    frame::AppOptions options;
     options.panels = {"core-grid"};
     Viewer viewer(options);
     viewer.shell.resize(width, 900, 1);

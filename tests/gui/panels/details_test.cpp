@@ -83,6 +83,10 @@ TEST_CASE("dependencies: the chain goes on to the start, is cut and counted, and
   CHECK(viewer.tab().chain->before_total == 90);
   CHECK(viewer.tab().chain->before.size() == 64);
   CHECK(viewer.tab().chain->after_total == 9);
+  REQUIRE(viewer.shell.hover("details.dependency.3"));
+  viewer.shell.wait(0.5);
+  CHECK(viewer.shell.visible_text().find("+20 ns from its end to the begin of the next in the chain") !=
+        std::string::npos);  // STEP87
   REQUIRE(viewer.shell.click("details.dependency.3"));
   CHECK(viewer.selected_name() == "STEP86");
   REQUIRE(viewer.wait_for([&] { return viewer.tab().chain->event == *viewer.tab().selected; }));
@@ -147,4 +151,38 @@ TEST_CASE("details: a field whose source explains nothing says where it comes fr
   REQUIRE(viewer.shell.hover("details.field.id"));
   viewer.shell.wait(0.3);
   CHECK(viewer.shell.shows("As recorded in the field \"id\""));
+}
+
+TEST_CASE("details: an instruction made of several leads to the lines of all, and its loop turn selects its like") {
+  auto store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const SchemaNumber schema = writer.add_schema(
+      {.name = "instruction",
+       .columns = {
+           {.name = "stack_frames", .type = ColumnType::string, .role = Role::stack},
+           {.name = "other_stack_frames", .type = ColumnType::string, .title = "Also from", .role = Role::stack},
+           {.name = "loop_variables", .type = ColumnType::string, .title = "Loop variables"}}});
+  const TrackNumber engine = writer.add_track({.name = "Vector", .kind = "engine", .device = "nc0", .schema = schema});
+  for (int i = 0; i < 4; ++i) {
+    Row row = writer.begin_event(engine, i * 100, 80, writer.intern("ADD"));
+    row.string(0, writer.intern("relu (a.py:5)"));
+    row.string(1, writer.intern("add (b.py:7)\nmul (c.py:9)"));
+    row.string(2, writer.intern("i=" + std::to_string(i / 2)));
+  }
+  REQUIRE(writer.finish().ok());
+  const TemporaryFolder folder;
+  REQUIRE(store->save(folder.file("s.accel")).ok());
+  Viewer viewer;
+  viewer.open(folder.file("s.accel"));
+  viewer.tab().selected = make_event_id(0, 1);
+  viewer.app.layout().show("details");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("c.py:9"); }));
+  CHECK(viewer.shell.shows("b.py:7"));
+  REQUIRE(viewer.shell.click("details.field.loop_variables"));
+  REQUIRE(viewer.tab().region);
+  CHECK(viewer.tab().region->terms[0].search == "loop_variables=\"i=0\"");
+  REQUIRE(viewer.shell.click("details.field.other_stack_frames.more"));
+  viewer.shell.frame(2);
+  CHECK(viewer.tab().selected_source == "c.py:9");
 }

@@ -36,10 +36,10 @@ struct LayersViewer : Viewer {
     return names;
   }
   [[nodiscard]] bool has_box() { return !boxes().empty(); }
-  [[nodiscard]] std::shared_ptr<const Hierarchy> tree(const HierarchyQuestion& question = {}) {
+  [[nodiscard]] std::shared_ptr<const analysis::Hierarchy> tree(const analysis::HierarchyQuestion& question = {}) {
     WorkerPool pool(1);
     TaskControl control;
-    const auto found = session_hierarchy({*store, store->snapshot(), pool, control}, question);
+    const auto found = analysis::session_hierarchy({*store, store->snapshot(), pool, control}, question);
     REQUIRE(found.ok());
     return *found;
   }
@@ -52,6 +52,17 @@ struct LayersViewer : Viewer {
 
 }  // namespace
 
+TEST_CASE("layers: the columns of engines have heads that tell them apart") {
+  LayersViewer viewer;
+  viewer.shell.resize(1600, 900, 1);
+  viewer.app.layout().maximise("layers");
+  REQUIRE(viewer.shell.settle());
+  for (const char* head : {"V", "Sc", "Sy", "Te", "TM"}) {
+    CAPTURE(head);
+    CHECK(viewer.shell.shows(head));
+  }
+}
+
 TEST_CASE("layers: a click on a row selects its events, a second one on its caret closes it") {
   LayersViewer viewer;
   const auto tree = viewer.tree();
@@ -61,7 +72,7 @@ TEST_CASE("layers: a click on a row selects its events, a second one on its care
   REQUIRE(viewer.tab().region);
   REQUIRE(viewer.tab().region->terms.size() == 1);
   CHECK(viewer.tab().region->terms[0].search.starts_with("layer~"));
-  std::shared_ptr<const SessionSummary> summary;
+  std::shared_ptr<const session::SessionSummary> summary;
   REQUIRE(viewer.wait_for([&] {
     summary = viewer.tab().analysis->summary(*viewer.tab().region);
     return summary && summary->summary->filter == *viewer.tab().region;
@@ -80,6 +91,35 @@ TEST_CASE("layers: a click on a row selects its events, a second one on its care
   REQUIRE(viewer.shell.click("layers.tree.cell.0.0.caret"));
   viewer.shell.frame(3);
   CHECK(viewer.row_count() == before);
+}
+
+TEST_CASE("layers: with Ctrl held a click adds to what is selected, in the table and in the flame graph") {
+  LayersViewer viewer;
+  const auto count = [&] {
+    std::shared_ptr<const session::SessionSummary> summary;
+    REQUIRE(viewer.wait_for([&] {
+      summary = viewer.tab().analysis->summary(*viewer.tab().region);
+      return summary && summary->summary->filter == *viewer.tab().region;
+    }));
+    return summary->summary->event_count;
+  };
+  REQUIRE(viewer.shell.click("layers.tree.row.1"));
+  REQUIRE(viewer.shell.settle());
+  const std::uint64_t one = count();
+  REQUIRE(viewer.shell.click("layers.tree.row.2"));
+  REQUIRE(viewer.shell.settle());
+  const std::uint64_t other = count();
+  const auto search = viewer.tab().region->terms[0].search;
+  viewer.shell.hold(render::Key::left_ctrl);
+  REQUIRE(viewer.shell.click("layers.tree.row.1"));
+  viewer.shell.hold(render::Key::left_ctrl, false);
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.tab().region->terms[0].search != search);
+  CHECK(count() > other);
+  CHECK(count() >= one);
+  REQUIRE(viewer.shell.click("layers.tree.row.2"));  // a plain click selects it alone
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.tab().region->terms[0].search == search);
 }
 
 TEST_CASE("layers: a double click in the flame graph zooms, the path above it leads back, Backspace too") {
@@ -136,7 +176,7 @@ TEST_CASE("layers: a search says what its hits hold together") {
   viewer.shell.type("proj");
   const auto marked = viewer.tree({.kind = "layer", .marked = "proj"});
   REQUIRE(marked->marked_ns > 0);
-  const std::string time = format_duration(static_cast<double>(marked->marked_ns));
+  const std::string time = format_duration(marked->marked_ns);
   REQUIRE(viewer.wait_for([&] { return viewer.shell.visible_text().find("hold " + time) != std::string::npos; }));
   viewer.shell.type("zzz");
   REQUIRE(viewer.wait_for([&] { return viewer.shell.visible_text().find("nothing has it") != std::string::npos; }));

@@ -21,7 +21,7 @@ struct MarkersViewer : OpenViewer {
     marker.ts_ns = at;
     marker.end_ns = end;
     marker.name = name;
-    put_marker(tab(), marker);
+    session::put_marker(tab(), marker);
     shell.frame(3);
   }
   void click(const char* name) {
@@ -52,7 +52,7 @@ TEST_CASE_FIXTURE(MarkersViewer, "marker sets: saved by name in the panel, and l
   run("close");
   CHECK(app.workspace().tab_count() == 0);  // the file has them: no question
   open(path);
-  while (!tab().markers.empty()) remove_marker(tab(), tab().markers.front().id);
+  while (!tab().markers.empty()) session::remove_marker(tab(), tab().markers.front().id);
   shell.frame(3);
   CHECK(shell.shows("phases  (2)"));
   click("markers.sets.load");
@@ -86,7 +86,7 @@ TEST_CASE_FIXTURE(MarkersViewer, "marker sets: the palette saves and loads them 
   shell.frame(3);
   shell.key(Key::enter);
   shell.frame(3);
-  remove_marker(tab(), tab().markers.at(0).id);
+  session::remove_marker(tab(), tab().markers.at(0).id);
   shell.frame(3);
   run("load_marker_set");
   shell.type("frist");

@@ -70,7 +70,7 @@ TEST_CASE("memory: the controls that do not fit are in a menu, and work there") 
   REQUIRE(viewer.shell.settle());
   viewer.shell.key(render::Key::escape);
   REQUIRE(viewer.shell.settle());
-  const ViewRange before = viewer.tab().view;
+  const session::ViewRange before = viewer.tab().view;
   const render::Rect plot = *viewer.shell.find("memory.plot");
   viewer.shell.move(plot.centre());
   viewer.shell.wheel({0, 3});

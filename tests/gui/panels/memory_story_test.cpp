@@ -105,6 +105,24 @@ TEST_CASE("memory: the links of an allocation lead to its writer and its readers
   CHECK(viewer.shell.find("memory.card.show") == nullptr);
 }
 
+TEST_CASE("memory: an instruction that is selected on the timeline outlines the blocks that it wrote and read") {
+  const TemporaryFolder folder;
+  Viewer viewer;
+  viewer.open(save_story(folder.path()));
+  viewer.app.layout().show("memory");
+  viewer.app.layout().maximise("memory");
+  viewer.shell.frame(3);
+  viewer.tab().selected = make_event_id(0, 0);  // the copy
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("memory.written.0") != nullptr; }));
+  CHECK(viewer.shell.find("memory.read.0") == nullptr);
+  viewer.tab().selected = make_event_id(1, 0);  // a multiplication
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("memory.read.0") != nullptr; }));
+  CHECK(viewer.shell.find("memory.written.0") == nullptr);
+  viewer.tab().selected.reset();
+  viewer.shell.frame(3);
+  CHECK(viewer.shell.find("memory.read.0") == nullptr);
+}
+
 TEST_CASE("memory: the partitions of a memory are one pool with a list of them") {
   StoryViewer viewer;
   CHECK(viewer.shell.shows("4 KiB"));

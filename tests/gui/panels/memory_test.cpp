@@ -68,7 +68,7 @@ TEST_CASE("memory: a click on a block selects its event, and its card says what 
 
 TEST_CASE("memory: with a range of its own the wheel leaves the timeline alone, and a double click shows all") {
   MemoryViewer viewer;
-  const ViewRange before = viewer.tab().view;
+  const session::ViewRange before = viewer.tab().view;
   REQUIRE(viewer.shell.click("memory.follow"));
   viewer.shell.drag(viewer.at("memory.plot", 0.6F, 30), viewer.at("memory.plot", 0.8F, 30));
   REQUIRE(viewer.shell.settle());
@@ -111,7 +111,7 @@ TEST_CASE("memory: the way back through the panel's own ranges, by the wheel and
 
 TEST_CASE("memory: a wheel that follows the timeline is one step of its history") {
   MemoryViewer viewer;
-  const ViewRange before = viewer.tab().view;
+  const session::ViewRange before = viewer.tab().view;
   viewer.shell.move(viewer.at("memory.plot", 0.5F, 30));
   for (int i = 0; i < 3; ++i) viewer.shell.wheel({0, 1});
   viewer.shell.wait(0.6);
@@ -197,7 +197,7 @@ TEST_CASE("memory: table and map follow the filter, the use says that it does no
   viewer.shell.move(viewer.at("memory.plot", 0.25F, 30));
   const auto filter = [&](const char* search) {
     viewer.tab().change(
-        [&](ViewChoices& choices) { choices.filter = {.range = {}, .tracks = {}, .terms = {{search}}}; });
+        [&](session::ViewChoices& choices) { choices.filter = {.range = {}, .tracks = {}, .terms = {{search}}}; });
     viewer.shell.frame(2);
     REQUIRE(viewer.shell.settle());
   };

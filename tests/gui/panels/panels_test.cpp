@@ -1,5 +1,8 @@
 // The panels with real input events: what is shown for what is selected, and what a click in one does to the others.
+#include <set>
+
 #include "app/session/analysis.h"
+#include "core/chunk/session_writer.h"
 #include "tests/gui/viewer.h"
 
 using namespace accelscope;
@@ -130,7 +133,7 @@ TEST_CASE("markers: an empty panel says how to make one, and names and notes are
     Marker marker;
     marker.ts_ns = at;
     marker.name = "m" + std::to_string(at);
-    put_marker(viewer.tab(), marker);
+    session::put_marker(viewer.tab(), marker);
   }
   viewer.shell.frame(2);
   CHECK(viewer.shell.shows("m1500"));
@@ -184,4 +187,53 @@ TEST_CASE("metrics: of the visible range only ours are shown, and they follow it
   REQUIRE(viewer.shell.hover("metrics.table.row.0"));
   viewer.shell.wait(0.3);
   CHECK(viewer.shell.shows("Computed:"));
+}
+
+TEST_CASE("metrics: of two figures of one name the card tells of the one under the pointer, sorted and filtered, too") {
+  const TemporaryFolder folder;
+  {
+    auto store = std::move(Store::create()).value();
+    StoreSink sink(*store);
+    SessionWriter writer(sink);
+    const SchemaNumber schema = writer.add_schema({.name = "instruction", .kind = EventKind::slice});
+    for (const char* device : {"nc0", "nc1"}) {
+      const TrackNumber track =
+          writer.add_track({.name = "Tensor", .kind = "engine", .device = device, .schema = schema});
+      (void)writer.begin_event(track, 1'000, 100, writer.intern("MATMUL"));
+    }
+    writer.add_metric({.name = "moved_bytes", .group = "hbm", .value = 1'234'567, .unit = "B", .device = "nc0"});
+    writer.add_metric({.name = "moved_bytes", .group = "hbm", .value = 7'654'321, .unit = "B", .device = "nc1"});
+    REQUIRE(writer.finish());
+    REQUIRE(store->save(folder.file("m.accel")).ok());
+  }
+  Viewer viewer;
+  viewer.open(folder.file("m.accel"));
+  viewer.run("panel_metrics");
+  REQUIRE(viewer.shell.settle());
+  REQUIRE(viewer.shell.click("metrics.filter"));
+  viewer.shell.type("moved_bytes");
+  viewer.shell.frame(3);
+  REQUIRE_MESSAGE(viewer.shell.find("metrics.table.row.1") != nullptr, viewer.shell.visible_text());
+  const auto check_cards = [&] {
+    std::set<std::string> devices;
+    for (const char* row : {"metrics.table.row.0", "metrics.table.row.1"}) {
+      CAPTURE(row);
+      viewer.shell.move({5, 5});
+      viewer.shell.wait(0.3);
+      REQUIRE(viewer.shell.hover(row));
+      const std::string device = viewer.shell.shows_in(*viewer.shell.find(row), "nc0") ? "nc0" : "nc1";
+      devices.insert(device);
+      viewer.shell.wait(0.5);
+      CHECK(viewer.shell.shows("1234567 B") == (device == "nc0"));
+      CHECK(viewer.shell.shows("7654321 B") == (device == "nc1"));
+    }
+    CHECK(devices.size() == 2);
+  };
+  check_cards();
+  REQUIRE(viewer.shell.click("metrics.table.head.2"));
+  viewer.shell.frame(2);
+  check_cards();
+  REQUIRE(viewer.shell.click("metrics.table.head.2"));
+  viewer.shell.frame(2);
+  check_cards();
 }

@@ -18,7 +18,7 @@ namespace {
 
 struct RooflineViewer : Viewer {
   TemporaryFolder folder;
-  explicit RooflineViewer(app::AppOptions options = {}) : Viewer(std::move(options)) {
+  explicit RooflineViewer(app::frame::AppOptions options = {}) : Viewer(std::move(options)) {
     const std::shared_ptr<Store> store = std::move(Store::create()).value();
     StoreSink sink(*store);
     REQUIRE(capture::sim::simulate({.seed = 3, .kernels = 1}, sink).ok());
@@ -63,7 +63,7 @@ TEST_CASE("roofline: points stand under their roof, and memories beside them as 
 TEST_CASE("roofline: a click on a point selects its events everywhere, and a double click zooms to them") {
   RooflineViewer viewer;
   const std::string last = viewer.points().back();
-  const ViewRange before = viewer.tab().view;
+  const session::ViewRange before = viewer.tab().view;
   viewer.shell.click(viewer.shell.find(last)->centre());
   viewer.rest();
   REQUIRE(viewer.tab().region);
@@ -140,10 +140,10 @@ TEST_CASE("roofline: a peak that is typed changes the roof, is there in the next
     viewer.rest();
     CHECK(viewer.shell.shows("HBM to SBUF"));
   }
-  PeakBook book(peak_book_file(state.path()));
+  persist::PeakBook book(persist::peak_book_file(state.path()));
   REQUIRE(book.load().ok());
   REQUIRE(book.edits().size() == 1);
-  CHECK(book.edits()[0] == PeakEdit{"NeuronCore of simulated", "hbm", 2e12});
+  CHECK(book.edits()[0] == analysis::PeakEdit{"NeuronCore of simulated", "hbm", 2e12});
   RooflineViewer viewer({.state_directory = state.path()});
   CHECK(viewer.shell.shows("HBM 2 TB/s"));
   REQUIRE(viewer.shell.click("roofline.edit_peaks"));
@@ -217,27 +217,27 @@ TEST_CASE("roofline: a device without known peaks has points without a roof, and
 TEST_CASE("roofline: labels are placed once for an answer, a size and a zoom, and cover nothing") {
   const std::shared_ptr<Store> store = std::move(Store::create()).value();
   const std::shared_ptr<const Snapshot> snapshot = store->snapshot();
-  auto line = std::make_shared<Roofline>();
+  auto line = std::make_shared<analysis::Roofline>();
   line->memories = {{"HBM", "hbm"}};
   for (int i = 0; i < 300; ++i) {
-    RoofPoint point{.text = "kernel " + std::to_string(i), .count = 1, .flops = 1e6 * (1 + i * 37 % 91)};
+    analysis::RoofPoint point{.text = "kernel " + std::to_string(i), .count = 1, .flops = 1e6 * (1 + i * 37 % 91)};
     point.bytes[0] = 1e4 * (1 + i * 53 % 67);
     point.busy_ns = 1'000 + i * 7;
     line->points.push_back(point);
   }
-  RoofQuestion question{
+  panels::RoofQuestion question{
       .line = line,
       .ceilings = {{.is_compute = true, .title = "bf16", .value = 9e13}, {.title = "HBM", .value = 4e11}},
       .filter = {},
       .width = 800,
       .height = 500};
   int measured = 0;
-  const LabelWidth width_of = [&measured](std::string_view text) {
+  const panels::LabelWidth width_of = [&measured](std::string_view text) {
     ++measured;
     return 7.0F * static_cast<float>(text.size());
   };
-  RoofLayouts layouts;
-  const RoofLayout first = layouts.of(question, *snapshot, width_of);
+  panels::RoofLayouts layouts;
+  const panels::RoofLayout first = layouts.of(question, *snapshot, width_of);
   CHECK(layouts.made() == 1);
   const int after_one = measured;
   CHECK(after_one > 0);
@@ -246,11 +246,12 @@ TEST_CASE("roofline: labels are placed once for an answer, a size and a zoom, an
   CHECK(measured == after_one);
   REQUIRE(first.dots.size() == 300);
   CHECK(first.labels.size() > 10);
-  for (const RoofLayout::Label& label : first.labels) {
+  for (const panels::RoofLayout::Label& label : first.labels) {
     CHECK(label.rect.x0 >= 0);
     CHECK(label.rect.x1 <= question.width);
-    for (const RoofLayout::Label& other : first.labels) CHECK((&other == &label || !other.rect.overlaps(label.rect)));
-    for (const RoofLayout::Dot& dot : first.dots) CHECK_FALSE(dot.box().overlaps(label.rect));
+    for (const panels::RoofLayout::Label& other : first.labels)
+      CHECK((&other == &label || !other.rect.overlaps(label.rect)));
+    for (const panels::RoofLayout::Dot& dot : first.dots) CHECK_FALSE(dot.box().overlaps(label.rect));
   }
   const auto changed = [&](const auto& change) {
     const std::size_t before = layouts.made();
@@ -258,8 +259,8 @@ TEST_CASE("roofline: labels are placed once for an answer, a size and a zoom, an
     (void)layouts.of(question, *snapshot, width_of);
     return layouts.made() == before + 1;
   };
-  CHECK(changed([](RoofQuestion& of) { of.width = 640; }));
-  CHECK(changed([](RoofQuestion& of) { of.unit = 2; }));
-  CHECK(changed([](RoofQuestion& of) { of.ceilings.pop_back(); }));
-  CHECK(changed([&](RoofQuestion& of) { of.line = std::make_shared<const Roofline>(*line); }));
+  CHECK(changed([](panels::RoofQuestion& of) { of.width = 640; }));
+  CHECK(changed([](panels::RoofQuestion& of) { of.unit = 2; }));
+  CHECK(changed([](panels::RoofQuestion& of) { of.ceilings.pop_back(); }));
+  CHECK(changed([&](panels::RoofQuestion& of) { of.line = std::make_shared<const analysis::Roofline>(*line); }));
 }

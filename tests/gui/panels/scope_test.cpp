@@ -49,33 +49,33 @@ TEST_CASE("scope: every panel offers it down to a width of 400, as segments or a
 
 TEST_CASE("scope: what the panel itself selects leaves its selection, what others select replaces it") {
   OpenViewer viewer;
-  SessionTab& tab = viewer.tab();
-  PanelScope scope = Scope::session;
+  session::SessionTab& tab = viewer.tab();
+  panels::PanelScope scope = panels::Scope::session;
   EventFilter box, name, other;
   box.range = TimeRange{0, 100};
   name.terms.push_back({"name=\"x\"", false});
   other.range = TimeRange{50, 80};
   const auto panel_draws = [&](std::optional<EventFilter> clicked = {}) {
-    const OwnSelection own(tab, scope);
+    const panels::OwnSelection own(tab, scope);
     if (clicked) tab.region = *clicked;
   };
   tab.region = box;
   panel_draws();
-  scope.choose(Scope::selection, tab);
-  CHECK(scope_filter(tab, scope) == box);
-  CHECK(scope_text(tab, scope) == "what is selected");
+  scope.choose(panels::Scope::selection, tab);
+  CHECK(panels::scope_filter(tab, scope) == box);
+  CHECK(panels::scope_text(tab, scope) == "what is selected");
   panel_draws(name);
   panel_draws();
   CHECK(tab.region == name);
-  CHECK(scope_filter(tab, scope) == box);
-  CHECK(scope_text(tab, scope) == "what was selected");
+  CHECK(panels::scope_filter(tab, scope) == box);
+  CHECK(panels::scope_text(tab, scope) == "what was selected");
   tab.region = other;
   panel_draws();
-  CHECK(scope_filter(tab, scope) == other);
+  CHECK(panels::scope_filter(tab, scope) == other);
   panel_draws(name);
-  scope.choose(Scope::selection, tab);
-  CHECK(scope_filter(tab, scope) == name);
+  scope.choose(panels::Scope::selection, tab);
+  CHECK(panels::scope_filter(tab, scope) == name);
   tab.region.reset();
   panel_draws();
-  CHECK(scope_filter(tab, scope).empty());
+  CHECK(panels::scope_filter(tab, scope).empty());
 }

@@ -115,9 +115,9 @@ TEST_CASE("search: hits are restricted to what passes the filter, and it says so
   viewer.app.layout().show("search");
   viewer.search("kernel.py:3");
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("20 events match"); }));
-  viewer.tab().change([](ViewChoices& choices) { choices.filter.range = TimeRange{1'000, 1'650}; });
+  viewer.tab().change([](session::ViewChoices& choices) { choices.filter.range = TimeRange{1'000, 1'650}; });
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("4 events match in the filter"); }));
-  viewer.tab().change([](ViewChoices& choices) { choices.filter.terms = {{"ACTIVATE", false}}; });
+  viewer.tab().change([](session::ViewChoices& choices) { choices.filter.terms = {{"ACTIVATE", false}}; });
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("No event passes the filter and matches"); }));
 }
 
@@ -189,4 +189,25 @@ TEST_CASE("search: examples and what is wrong are whole in a narrow place, and n
   REQUIRE(viewer.shell.settle());
   CHECK(viewer.shell.shows("a regular expression in the name; /.../i for upper and lower case alike"));
   CHECK_FALSE(viewer.shell.shows("…"));
+}
+
+TEST_CASE("search: = that finds nothing says how many contain it, and a click searches for those") {
+  SearchViewer viewer;
+  viewer.app.layout().show("search");
+  viewer.search("name=MATMU");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("No name is exactly MATMU; 20 contain it"); }));
+  REQUIRE(viewer.shell.click("search.none.0"));
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.tab().choices.search == "name~MATMU");
+  CHECK(viewer.tab().analysis->hits()->total() == 20);
+}
+
+TEST_CASE("search: a term that every event passes is named, and a click leaves it out") {
+  SearchViewer viewer;
+  viewer.app.layout().show("search");
+  viewer.search("MATMUL duration>=0");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("duration>=0 matches every event"); }));
+  REQUIRE(viewer.shell.click("search.instead"));
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.tab().choices.search == "MATMUL");
 }

@@ -85,9 +85,10 @@ TEST_CASE("selection: without one the visible range is summed up, and the filter
   REQUIRE(viewer.summarises(12));
   CHECK(viewer.shell.shows("Visible range"));
   CHECK(viewer.shell.shows("nothing is selected"));
-  viewer.tab().change([](ViewChoices& choices) { choices.filter.terms.push_back({.search = "name=ACTIVATE"}); });
+  viewer.tab().change(
+      [](session::ViewChoices& choices) { choices.filter.terms.push_back({.search = "name=ACTIVATE"}); });
   CHECK(viewer.summarises(3));
-  viewer.tab().change([](ViewChoices& choices) { choices.filter.terms[0].search = "/(/"; });
+  viewer.tab().change([](session::ViewChoices& choices) { choices.filter.terms[0].search = "/(/"; });
   CHECK(viewer.wait_for([&] { return viewer.shell.shows("is not a regular expression"); }));
 }
 

@@ -136,7 +136,7 @@ TEST_CASE("source: every event of a line is lit where it is seen, however many t
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("2,000 events lit"); }));
   const auto lit_pixels = [&] {
     std::size_t pixels = 0;
-    const TimelineState& timeline = *viewer.tab().timeline;
+    const timeline::TimelineState& timeline = *viewer.tab().timeline;
     for (std::size_t i = 0; i < timeline.lane_count; ++i) {
       for (const render::PixelRun& run : timeline.lanes[i].strip->lit)
         pixels += static_cast<std::size_t>(run.end - run.begin);
@@ -150,7 +150,7 @@ TEST_CASE("source: every event of a line is lit where it is seen, however many t
   viewer.tab().show({1'990'000, 1'996'000});               // the last ones, each wide
   REQUIRE(viewer.shell.settle());
   std::size_t lit_slices = 0;
-  const TimelineState& timeline = *viewer.tab().timeline;
+  const timeline::TimelineState& timeline = *viewer.tab().timeline;
   for (std::size_t i = 0; i < timeline.lane_count; ++i) {
     for (const render::WideSlice& slice : timeline.lanes[i].strip->slices) {
       if (slice.lit) CHECK(viewer.name_of(slice.id) == "MATMUL");

@@ -11,7 +11,7 @@ namespace {
 constexpr render::Modifiers kCtrl{.ctrl = true};
 
 struct SqlViewer : OpenViewer {
-  explicit SqlViewer(AppOptions options = {}) : OpenViewer(std::move(options)) {
+  explicit SqlViewer(frame::AppOptions options = {}) : OpenViewer(std::move(options)) {
     app.layout().show("sql");
     REQUIRE(shell.settle());
   }

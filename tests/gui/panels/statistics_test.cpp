@@ -145,7 +145,9 @@ TEST_CASE("statistics: what takes far longer than its like is listed, and a clic
 
 TEST_CASE("statistics: a session without events says so, and a filter that nothing passes too") {
   StatisticsViewer viewer;
-  viewer.tab().change([](ViewChoices& choices) { choices.filter.terms = {{"name=\"nothing is called so\"", false}}; });
+  viewer.tab().change([](session::ViewChoices& choices) {
+    choices.filter.terms = {{"name=\"nothing is called so\"", false}};
+  });
   CHECK(viewer.wait_for(
       [&] { return viewer.shell.shows("No event with such a value passes the filter in this range."); }));
 }

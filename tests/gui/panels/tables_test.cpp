@@ -32,7 +32,7 @@ struct TablesViewer : Viewer {
   [[nodiscard]] std::int64_t number(const std::string& sql) {
     WorkerPool pool(1);
     TaskControl control;
-    auto result = SqlSession(*store, store->snapshot(), pool).run(sql, {}, control);
+    auto result = sql::Session(*store, store->snapshot(), pool).run(sql, {}, control);
     REQUIRE(result.ok());
     return std::get<std::int64_t>(result->at(0, 0));
   }
@@ -53,7 +53,7 @@ TEST_CASE("tables: tensors of the program are listed, and a row selects the even
   REQUIRE(viewer.tab().region);
   REQUIRE(viewer.tab().region->terms.size() == 1);
   CHECK(viewer.tab().region->terms[0].search == "name=\"w1\"");
-  std::shared_ptr<const SessionSummary> summary;
+  std::shared_ptr<const session::SessionSummary> summary;
   REQUIRE(viewer.wait_for([&] {
     summary = viewer.tab().analysis->summary(*viewer.tab().region);
     return summary && summary->summary->filter == *viewer.tab().region;
@@ -162,7 +162,7 @@ TEST_CASE("tables: a tensor shows when it is moved and where it lies, and the se
   viewer.app.layout().show("tables");
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("w2 over time"); }));
   // The time of all of its events.
-  const ViewRange before = viewer.tab().view;
+  const session::ViewRange before = viewer.tab().view;
   const render::Rect life = *viewer.shell.find("tables.life");
   viewer.shell.click(life.centre(), render::MouseButton::left, 2);
   viewer.shell.frame(3);

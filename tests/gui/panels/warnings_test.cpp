@@ -25,7 +25,7 @@ struct WarningsViewer : Viewer {
     shell.frame(3);
     REQUIRE(shell.settle());
   }
-  [[nodiscard]] std::shared_ptr<const Advice> advice() { return tab().analysis->advice(); }
+  [[nodiscard]] std::shared_ptr<const analysis::Advice> advice() { return tab().analysis->advice(); }
   void press(std::string_view name, int times = 1) {
     REQUIRE(shell.click(name, render::MouseButton::left, times));
     REQUIRE(shell.settle());
@@ -55,7 +55,7 @@ TEST_CASE("warnings: a click selects what the finding rests on and boxes it, a d
   CHECK(viewer.tab().analysis->summary(*viewer.tab().region)->summary->event_count == advice->findings[1].count);
   CHECK(viewer.shell.find("timeline.warning.box.0") != nullptr);
   CHECK(viewer.shell.shows(advice->findings[1].tab));
-  const ViewRange before = viewer.tab().view;
+  const session::ViewRange before = viewer.tab().view;
   viewer.press("warnings.table.row.1", 2);
   CHECK_FALSE(viewer.tab().view == before);
   CHECK(viewer.tab().view.begin_ns <= static_cast<double>(advice->findings[1].events.range->begin_ns));
@@ -70,7 +70,7 @@ TEST_CASE("warnings: the largest findings are boxed unasked, and a click on a bo
   REQUIRE(viewer.shell.settle());
   CHECK(viewer.shell.find("warnings.table.row.0") == nullptr);
   viewer.press("timeline.warning.0");
-  CHECK(viewer.tab().chosen_warning == costliest_finding(*viewer.advice())->key);
+  CHECK(viewer.tab().chosen_warning == analysis::costliest_finding(*viewer.advice())->key);
   CHECK(viewer.shell.find("warnings.table.row.0") != nullptr);
   CHECK_FALSE(viewer.tab().selected);  // the lanes below did not take the click
 }
@@ -85,8 +85,9 @@ TEST_CASE("warnings: heads sort the rows, and the card follows the chosen one") 
   viewer.press("warnings.table.head.0");
   viewer.press("warnings.table.row.0");
   CHECK(viewer.tab().chosen_warning != first);
-  const auto chosen = std::find_if(advice->findings.begin(), advice->findings.end(),
-                                   [&](const Finding& each) { return each.key == viewer.tab().chosen_warning; });
+  const auto chosen =
+      std::find_if(advice->findings.begin(), advice->findings.end(),
+                   [&](const analysis::Finding& each) { return each.key == viewer.tab().chosen_warning; });
   REQUIRE(chosen != advice->findings.end());
   CHECK(viewer.shell.shows(std::string(chosen->rule->title)));
   viewer.press("warnings.show");
@@ -96,16 +97,23 @@ TEST_CASE("warnings: heads sort the rows, and the card follows the chosen one") 
 TEST_CASE("warnings: the source has a sign at the line that a finding costs most, and the verdict names the largest") {
   WarningsViewer viewer;
   const auto advice = viewer.advice();
-  const Finding& first = *costliest_finding(*advice);
+  const analysis::Finding& first = *analysis::costliest_finding(*advice);
   REQUIRE_FALSE(first.source.empty());
   viewer.app.layout().show("source");
   viewer.tab().selected_source = first.source;
   REQUIRE(viewer.shell.settle());
   const std::string line = first.source.substr(first.source.rfind(':') + 1);
   REQUIRE(viewer.wait_for([&] { return viewer.shell.find("source.warning." + line) != nullptr; }));
+  // It stands beside the text of its line, never on it.
+  const render::Rect sign = *viewer.shell.find("source.warning." + line);
+  for (const render::VisibleText& text : viewer.shell.ui().texts()) {
+    const bool of_line = text.rect.y0 < sign.y1 && text.rect.y1 > sign.y0 && text.rect.x0 >= sign.x0 - 400;
+    if (of_line && text.text != first.tab) CHECK_FALSE(text.rect.overlaps(sign));
+  }
   viewer.press("source.warning." + line);
-  const auto chosen = std::find_if(advice->findings.begin(), advice->findings.end(),
-                                   [&](const Finding& each) { return each.key == viewer.tab().chosen_warning; });
+  const auto chosen =
+      std::find_if(advice->findings.begin(), advice->findings.end(),
+                   [&](const analysis::Finding& each) { return each.key == viewer.tab().chosen_warning; });
   REQUIRE(chosen != advice->findings.end());
   CHECK(chosen->source == first.source);
   viewer.tab().chosen_warning.clear();
@@ -118,7 +126,7 @@ TEST_CASE("warnings: the source has a sign at the line that a finding costs most
 
 TEST_CASE("warnings: an error of the hardware stands first in verdict, status bar and panel, and a click opens it") {
   WarningsViewer viewer;
-  const Finding* const error = reported_error(*viewer.advice());
+  const analysis::Finding* const error = analysis::reported_error(*viewer.advice());
   REQUIRE(error != nullptr);
   for (const char* name : {"verdict.error", "status.hardware_error"}) {
     CAPTURE(name);
@@ -133,7 +141,7 @@ TEST_CASE("warnings: an error of the hardware stands first in verdict, status ba
 
 TEST_CASE("warnings: errors are told with what ran on every engine, and a click selects that event") {
   WarningsViewer viewer;
-  viewer.press("warnings.page.1");
+  viewer.press("why.page.1");
   REQUIRE(viewer.wait_for([&] { return viewer.shell.find("warnings.errors.row.0") != nullptr; }));
   CHECK(viewer.shell.shows("DMA2D access out of bounds"));
   CHECK(viewer.shell.shows("under way"));
@@ -151,7 +159,7 @@ TEST_CASE("warnings: errors are told with what ran on every engine, and a click 
 
 TEST_CASE("warnings: the filter leaves out what does not pass it, and nothing found says so") {
   WarningsViewer viewer;
-  viewer.tab().change([](ViewChoices& choices) { choices.filter.terms.push_back({"no such event"}); });
+  viewer.tab().change([](session::ViewChoices& choices) { choices.filter.terms.push_back({"no such event"}); });
   REQUIRE(viewer.wait_for([&] {
     const auto advice = viewer.advice();
     return advice && advice->findings.empty() && viewer.shell.shows("Nothing that passes the filter");
@@ -161,16 +169,17 @@ TEST_CASE("warnings: the filter leaves out what does not pass it, and nothing fo
 
 TEST_CASE("warnings: a filter that cannot be read is an error on both pages, not an empty answer") {
   WarningsViewer viewer;
-  viewer.tab().change([](ViewChoices& choices) { choices.filter.terms = {{"no_such_field>3", false}}; });
+  viewer.tab().change([](session::ViewChoices& choices) { choices.filter.terms = {{"no_such_field>3", false}}; });
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("no_such_field"); }));
-  viewer.press("warnings.page.1");
+  viewer.press("why.page.1");
   CHECK(viewer.shell.shows("no_such_field"));
 }
 
 TEST_CASE("warnings: behind a filter of tracks the line says what was not judged") {
   WarningsViewer viewer;
   const auto advice = viewer.advice();
-  viewer.tab().change([&](ViewChoices& choices) { choices.filter.tracks = {advice->findings[0].tracks.front()}; });
+  viewer.tab().change(
+      [&](session::ViewChoices& choices) { choices.filter.tracks = {advice->findings[0].tracks.front()}; });
   REQUIRE(viewer.wait_for([&] { return viewer.advice() != advice && viewer.advice() != nullptr; }));
   viewer.shell.frame(3);
   CHECK(viewer.shell.shows("not judged: "));

@@ -34,11 +34,11 @@ TEST_CASE("layouts: one that was saved by name comes back, and is still there wi
 }
 
 TEST_CASE("layouts: as text they come back as they were, and what cannot be read is left out") {
-  SavedLayouts layouts;
+  persist::SavedLayouts layouts;
   layouts.put("a|b", "right=300;");
   layouts.put("mine", "bottom=200;");
   layouts.put("mine", "bottom=210;");
-  const SavedLayouts again = SavedLayouts::from_text(layouts.to_text() + "half");
+  const persist::SavedLayouts again = persist::SavedLayouts::from_text(layouts.to_text() + "half");
   REQUIRE(again.all().size() == 2);
   REQUIRE(again.find("a/b") != nullptr);
   CHECK(again.find("a/b")->text == "right=300;");

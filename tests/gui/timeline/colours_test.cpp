@@ -22,7 +22,7 @@ struct ColoursFixture : test::OpenViewer {
   };
   Drawn drawn(std::string_view name) {
     Drawn found;
-    const TimelineState& timeline = *tab().timeline;
+    const timeline::TimelineState& timeline = *tab().timeline;
     for (std::size_t i = 0; i < timeline.lane_count; ++i) {
       for (const render::WideSlice& slice : timeline.lanes[i].strip->slices) {
         if (tab().snapshot->strings->text(slice.name) != name) continue;
@@ -84,7 +84,7 @@ struct SettingsFixture : test::Viewer {
   SettingsFixture() : path(save_settings_session(folder.path())) { open(path); }
   [[nodiscard]] bool has_row(std::string_view label) {
     const auto& rows = tab().timeline->rows;
-    return std::any_of(rows.begin(), rows.end(), [&](const TimelineRow& row) { return row.label == label; });
+    return std::any_of(rows.begin(), rows.end(), [&](const rows::TimelineRow& row) { return row.label == label; });
   }
   void click(const std::string& name) {
     REQUIRE_MESSAGE(shell.click(name), name);
@@ -134,7 +134,7 @@ TEST_CASE_FIXTURE(ColoursFixture, "colours: numbers are listed as steps in their
   choose("duration");
   CHECK(shell.shows("By Duration"));
   REQUIRE(tab().timeline->shaded_by.colours != nullptr);
-  const ColourTable* table = tab().timeline->shaded_by.colours->table("instruction");
+  const colour::ColourTable* table = tab().timeline->shaded_by.colours->table("instruction");
   REQUIRE(table != nullptr);
   CHECK(table->ordered);
   REQUIRE(table->values.size() >= 2);
@@ -178,18 +178,18 @@ TEST_CASE_FIXTURE(ColoursFixture,
 }
 
 TEST_CASE_FIXTURE(ColoursFixture, "colours: what has no value can be shown alone and hidden") {
-  const ColourTable table{.table = "instruction", .column = "source"};
-  ColourValue missing;
+  const colour::ColourTable table{.table = "instruction", .column = "source"};
+  colour::ColourValue missing;
   missing.missing = true;
-  tab().change([&](ViewChoices& choices) { toggle_only(choices.filter, table, missing); });
+  tab().change([&](session::ViewChoices& choices) { view::toggle_only(choices.filter, table, missing); });
   settle();
   CHECK(drawn("MATMUL").bright == 0);
   CHECK(drawn("WAIT").dimmed == 0);
-  tab().change([&](ViewChoices& choices) { toggle_hidden(choices.filter, table, missing); });
+  tab().change([&](session::ViewChoices& choices) { view::toggle_hidden(choices.filter, table, missing); });
   settle();
   CHECK(drawn("MATMUL").dimmed == 0);
   CHECK(drawn("WAIT").bright == 0);
-  CHECK(state_of(tab().choices.filter, table, missing) == ValueState::hidden);
+  CHECK(view::state_of(tab().choices.filter, table, missing) == view::ValueState::hidden);
 }
 
 TEST_CASE_FIXTURE(SettingsFixture, "view settings: the minimal and the full view change the rows, and back undoes it") {
@@ -212,7 +212,7 @@ TEST_CASE_FIXTURE(SettingsFixture, "view settings: the minimal and the full view
 
 TEST_CASE_FIXTURE(SettingsFixture, "view settings: the levels of layers that are shown are chosen") {
   const auto levels = [&] {
-    for (const TimelineRow& row : tab().timeline->rows) {
+    for (const rows::TimelineRow& row : tab().timeline->rows) {
       if (row.label == "model") return row.lanes.size();
     }
     return std::size_t{0};

@@ -16,7 +16,7 @@ namespace {
 
 struct FilterFollowFixture : OpenViewer {
   void set_filter(EventFilter filter) {
-    tab().change([&](ViewChoices& choices) { choices.filter = std::move(filter); });
+    tab().change([&](session::ViewChoices& choices) { choices.filter = std::move(filter); });
     shell.frame(2);
     REQUIRE(shell.settle());
   }
@@ -74,7 +74,7 @@ TEST_CASE_FIXTURE(FilterFollowFixture,
   const auto count = [&] {
     const auto figures = tab().analysis->figures(tab().choices.filter);
     if (!figures || figures->filter != tab().choices.filter) return -1.0;
-    for (const SessionMetric& metric : figures->metrics) {
+    for (const analysis::SessionMetric& metric : figures->metrics) {
       if (metric.name == "instruction_event_count") return metric.value.value_or(-1);
     }
     return -1.0;
@@ -118,7 +118,7 @@ TEST_CASE_FIXTURE(FilterFollowFixture, "filter: what is filtered is exported to 
 
 TEST_CASE_FIXTURE(FilterFollowFixture,
                   "filter: Shift+F filters in what is selected, or what is visible, and Alt+Left returns") {
-  const ViewRange before = tab().view;
+  const session::ViewRange before = tab().view;
   select(kFirstMatmul);
   shell.key(Key::f, {.shift = true});
   REQUIRE(shell.settle());
@@ -132,7 +132,7 @@ TEST_CASE_FIXTURE(FilterFollowFixture,
   shell.key(Key::f, {.shift = true});
   REQUIRE(shell.settle());
   CHECK(tab().choices.filter.range == TimeRange{1'000, 2'000});
-  CHECK(tab().view == ViewRange{1'000, 2'000});
+  CHECK(tab().view == session::ViewRange{1'000, 2'000});
   shell.key(Key::left, {.alt = true});
   shell.key(Key::left, {.alt = true});
   shell.frame(2);

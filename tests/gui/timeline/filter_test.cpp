@@ -20,7 +20,7 @@ struct FilterFixture : test::OpenViewer {
   };
   Drawn drawn(std::string_view name) {
     Drawn counts;
-    const TimelineState& timeline = *tab().timeline;
+    const timeline::TimelineState& timeline = *tab().timeline;
     for (std::size_t i = 0; i < timeline.lane_count; ++i) {
       for (const render::WideSlice& slice : timeline.lanes[i].strip->slices) {
         if (tab().snapshot->strings->text(slice.name) != name) continue;
@@ -31,7 +31,7 @@ struct FilterFixture : test::OpenViewer {
     return counts;
   }
   void set_filter(EventFilter filter) {
-    tab().change([&](ViewChoices& choices) { choices.filter = std::move(filter); });
+    tab().change([&](session::ViewChoices& choices) { choices.filter = std::move(filter); });
     shell.frame(2);
     REQUIRE(shell.settle());
   }
@@ -94,11 +94,11 @@ TEST_CASE_FIXTURE(FilterFixture, "filter: the source lines follow it, line by li
   app.layout().show("source");
   REQUIRE(wait_for([&] { return tab().analysis->source_lines() != nullptr; }));
   std::uint64_t all = 0;
-  for (const SourceLine& line : tab().analysis->source_lines()->lines) all += line.event_count;
+  for (const analysis::SourceLine& line : tab().analysis->source_lines()->lines) all += line.event_count;
   set_filter({.range = {}, .tracks = {}, .terms = {{"MATMUL", false}}});
   const auto counted = [&] {
     std::uint64_t events = 0;
-    for (const SourceLine& line : tab().analysis->source_lines()->lines) events += line.event_count;
+    for (const analysis::SourceLine& line : tab().analysis->source_lines()->lines) events += line.event_count;
     return events;
   };
   CHECK(wait_for([&] { return counted() > 0 && counted() < all; }));
@@ -110,7 +110,7 @@ TEST_CASE_FIXTURE(FilterFixture,
   tab().region = EventFilter{.range = {}, .tracks = {track}, .terms = {}};
   shell.frame();
   REQUIRE(shell.settle());  // workers make the strips
-  const TimelineState& timeline = *tab().timeline;
+  const timeline::TimelineState& timeline = *tab().timeline;
   int bright = 0;
   int dimmed = 0;
   for (std::size_t i = 0; i < timeline.lane_count; ++i) {
@@ -151,10 +151,10 @@ TEST_CASE_FIXTURE(
 }
 
 TEST_CASE_FIXTURE(FilterFixture, "search: each session keeps its own, and back brings it again") {
-  tab().change([](ViewChoices& choices) { choices.search = "ACTIVATE"; });
+  tab().change([](session::ViewChoices& choices) { choices.search = "ACTIVATE"; });
   shell.frame(2);
   CHECK(shell.shows("ACTIVATE"));
-  tab().change([](ViewChoices& choices) { choices.search.clear(); });
+  tab().change([](session::ViewChoices& choices) { choices.search.clear(); });
   shell.frame(2);
   run("view_back");
   CHECK(tab().choices.search == "ACTIVATE");

@@ -47,9 +47,9 @@ struct LaneViewer : test::Viewer {
     tab().show({0, 1'000'000});
     REQUIRE(shell.settle());
   }
-  [[nodiscard]] const TimelineState& state() { return *tab().timeline; }
-  [[nodiscard]] const TimelineRow& row(const std::string& label) {
-    for (const TimelineRow& each : state().rows) {
+  [[nodiscard]] const timeline::TimelineState& state() { return *tab().timeline; }
+  [[nodiscard]] const rows::TimelineRow& row(const std::string& label) {
+    for (const rows::TimelineRow& each : state().rows) {
       if (each.label == label) return each;
     }
     FAIL("no row ", label);
@@ -58,7 +58,7 @@ struct LaneViewer : test::Viewer {
   [[nodiscard]] std::string widget(const std::string& label) { return "timeline.label." + row(label).key; }
   [[nodiscard]] bool has_row(const std::string& label) {
     return std::any_of(state().rows.begin(), state().rows.end(),
-                       [&](const TimelineRow& each) { return each.label == label; });
+                       [&](const rows::TimelineRow& each) { return each.label == label; });
   }
   [[nodiscard]] Point at(const std::string& label, double ns) {
     const Rect* rect = shell.find(widget(label));
@@ -129,6 +129,9 @@ TEST_CASE_FIXTURE(LaneViewer, "keys collapse and expand every group, and take th
 
 TEST_CASE_FIXTURE(LaneViewer, "the commands are in the list of keys") {
   run("keys");
+  REQUIRE(shell.click("keys.filter"));
+  shell.type("collapse");
+  shell.frame(2);
   CHECK(shell.shows("Collapse all groups of lanes"));
 }
 
@@ -146,14 +149,14 @@ TEST_CASE_FIXTURE(LaneViewer,
 }
 
 TEST_CASE_FIXTURE(LaneViewer, "a small row says how many levels it leaves out, and a click shows them") {
-  tab().change([&](ViewChoices& all) { all.rows.sizes[row("main").key] = RowSize::small; });
+  tab().change([&](session::ViewChoices& all) { all.rows.sizes[row("main").key] = rows::RowSize::small; });
   shell.frame(2);
   CHECK(row("main").hidden_levels == 3);
   CHECK(shell.shows("6 of 9"));
   REQUIRE(shell.click("timeline.levels." + row("main").key));
   shell.frame(2);
   CHECK(row("main").hidden_levels == 0);
-  CHECK(row("main").size == RowSize::tall);
+  CHECK(row("main").size == rows::RowSize::tall);
 }
 
 TEST_CASE_FIXTURE(LaneViewer,

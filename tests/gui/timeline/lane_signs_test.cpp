@@ -48,9 +48,9 @@ struct SignViewer : test::Viewer {
     tab().show({0, 1'000'000});
     REQUIRE(shell.settle());
   }
-  [[nodiscard]] const TimelineState& state() { return *tab().timeline; }
-  [[nodiscard]] const TimelineRow* row(const std::string& label) {
-    for (const TimelineRow& each : state().rows) {
+  [[nodiscard]] const timeline::TimelineState& state() { return *tab().timeline; }
+  [[nodiscard]] const rows::TimelineRow* row(const std::string& label) {
+    for (const rows::TimelineRow& each : state().rows) {
       if (each.label == label) return &each;
     }
     return nullptr;
@@ -64,7 +64,7 @@ struct SignViewer : test::Viewer {
 };
 
 TEST_CASE_FIXTURE(SignViewer, "the device's utilisation stands above its counters, and opens into its engines'") {
-  const TimelineRow* all = row("Utilisation (derived)");
+  const rows::TimelineRow* all = row("Utilisation (derived)");
   REQUIRE(all != nullptr);
   REQUIRE(row("reads") != nullptr);
   CHECK(all < row("reads"));
@@ -83,9 +83,9 @@ TEST_CASE_FIXTURE(SignViewer, "the device's utilisation stands above its counter
 }
 
 TEST_CASE_FIXTURE(SignViewer, "the values of a derived counter follow the view and stay within what is true") {
-  const TimelineRow* all = row("Utilisation (derived)");
+  const rows::TimelineRow* all = row("Utilisation (derived)");
   REQUIRE(all != nullptr);
-  const DerivedValues::Answer* answer = state().derived.answer();
+  const content::DerivedValues::Answer* answer = state().derived.answer();
   REQUIRE(answer != nullptr);
   double sum = 0;
   const std::vector<float>& values = answer->values.at(all->key);
@@ -126,7 +126,7 @@ TEST_CASE_FIXTURE(SignViewer, "search hits are marked on collapsed groups and on
   REQUIRE(shell.settle());
   const auto found_in = [&](const SummaryStrip& strip) { return strip.found.size(); };
   CHECK(found_in(state().summaries.at("group:Engines").shown) == 0);
-  tab().change([](ViewChoices& all) { all.search = "RARE"; });
+  tab().change([](session::ViewChoices& all) { all.search = "RARE"; });
   CHECK(wait_for([&] { return found_in(state().summaries.at("group:Engines").shown) > 0; }));
   const PixelRun run = state().summaries.at("group:Engines").shown.found.front();
   const Rect canvas = *shell.find("timeline.canvas");

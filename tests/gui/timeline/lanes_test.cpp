@@ -43,10 +43,10 @@ struct Lanes {
   NullShell shell{client, {.width = 1200, .height = 500}};
   Lanes() { REQUIRE(shell.settle()); }
 
-  [[nodiscard]] const TimelineState& state() const { return *client.tab.timeline; }
-  [[nodiscard]] const RowChoices& choices() const { return client.tab.choices.rows; }
-  [[nodiscard]] const TimelineRow& row(const std::string& label) const {
-    for (const TimelineRow& each : state().rows) {
+  [[nodiscard]] const timeline::TimelineState& state() const { return *client.tab.timeline; }
+  [[nodiscard]] const rows::RowChoices& choices() const { return client.tab.choices.rows; }
+  [[nodiscard]] const rows::TimelineRow& row(const std::string& label) const {
+    for (const rows::TimelineRow& each : state().rows) {
       if (each.label == label) return each;
     }
     FAIL("no row ", label);
@@ -55,7 +55,7 @@ struct Lanes {
   [[nodiscard]] std::string widget(const std::string& label) const { return "timeline.label." + row(label).key; }
   // Whether its label is on the screen.
   [[nodiscard]] bool seen(const std::string& label) const {
-    for (const DrawnRow& each : state().drawn_rows) {
+    for (const timeline::DrawnRow& each : state().drawn_rows) {
       if (state().rows[each.row].label == label) return true;
     }
     return false;
@@ -97,6 +97,51 @@ TEST_CASE("a counter's row prints the value that is stored, not one that was rou
   REQUIRE(shell.settle());
   CHECK(shell.shows("60 GiB"));
   CHECK_FALSE(shell.shows("59.98 GiB"));
+}
+
+TEST_CASE("a counter that varies within a pixel is a pale band from its lowest to its highest value there") {
+  std::shared_ptr<Store> store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const SchemaNumber counter = writer.add_schema(
+      {.name = "counter",
+       .kind = EventKind::counter,
+       .columns = {{.name = "value", .type = ColumnType::float64, .role = Role::value, .required = true}}});
+  const TrackNumber track =
+      writer.add_track({.name = "power", .kind = "counter", .device = "nc0", .unit = "W", .schema = counter});
+  writer.sample(track, 0, 100.0);  // the top of the scale
+  writer.sample(track, 250'000, 80.0);
+  for (int i = 0; i < 50'000; ++i) writer.sample(track, 500'000 + i * 10, i % 2 == 0 ? 40.0 : 80.0);
+  REQUIRE(writer.finish());
+  TimelineClient client{store};
+  NullShell shell{client, {.width = 1200, .height = 500}};
+  REQUIRE(shell.settle());
+  const timeline::TimelineState& state = *client.tab.timeline;
+  const auto drawn = std::ranges::find_if(state.drawn_rows, [&](const timeline::DrawnRow& row) {
+    return state.rows[row.row].kind == rows::RowKind::counter;
+  });
+  REQUIRE(drawn != state.drawn_rows.end());
+  const Rect row = drawn->rect, canvas = *shell.find("timeline.canvas");
+  // Of all that is drawn there in the counter's colour, by how much of it covers what lies below.
+  std::map<unsigned, Rect> extents;
+  const ImDrawData* data = shell.draw_data();
+  const Pixel colour = shell.ui().theme().slice(palette_slot("power"));
+  for (int i = 0; i < data->CmdListsCount; ++i) {
+    for (const ImDrawVert& vertex : data->CmdLists[i]->VtxBuffer) {
+      if ((vertex.col & 0xFFFFFFU) != (colour & 0xFFFFFFU) || vertex.pos.y < row.y0 || vertex.pos.y > row.y1) continue;
+      if (vertex.pos.x < canvas.x0 || vertex.pos.x > canvas.x1) continue;
+      Rect& extent = extents.try_emplace(vertex.col >> 24U, Rect{1e9F, 1e9F, 0, 0}).first->second;
+      extent = {std::min(extent.x0, vertex.pos.x), std::min(extent.y0, vertex.pos.y), std::max(extent.x1, vertex.pos.x),
+                std::max(extent.y1, vertex.pos.y)};
+    }
+  }
+  REQUIRE(extents.size() == 3);  // the area, the band, the line
+  const Rect band = std::next(extents.begin())->second, area = extents.begin()->second;
+  const float height = area.y1 - area.y0;                              // of 100 W
+  CHECK(band.x0 == doctest::Approx(canvas.centre().x).epsilon(0.01));  // the steady half has none
+  CHECK(area.x0 == doctest::Approx(canvas.x0).epsilon(0.01));
+  CHECK((area.y1 - band.y0) / height == doctest::Approx(0.8).epsilon(0.06));
+  CHECK((area.y1 - band.y1) / height == doctest::Approx(0.4).epsilon(0.06));
 }
 
 TEST_CASE_FIXTURE(Lanes, "19 queues start as one lane, so that engines and counters are seen, and a click opens them") {
@@ -265,6 +310,40 @@ TEST_CASE_FIXTURE(Lanes, "the heading of the topmost row stays in sight, until t
   shell.frame(2);
   CHECK_FALSE(seen("DMA queues"));
   CHECK(shell.click(widget("Engines")));
+}
+
+TEST_CASE("a lane of many levels keeps its name in sight, however far it is scrolled") {
+  std::shared_ptr<Store> store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const SchemaNumber schema = writer.add_schema({.name = "instruction"});
+  const TrackNumber deep = writer.add_track({.name = "Deep", .kind = "engine", .device = "nc0", .schema = schema});
+  for (int i = 0; i < 40; ++i) (void)writer.begin_event(deep, i * 1'000, 200'000 - i * 2'000, writer.intern("WORK"));
+  REQUIRE(writer.finish());
+  TimelineClient client(store);
+  NullShell shell(client, {.width = 1200, .height = 320});
+  REQUIRE(shell.settle());
+  const auto place = [&]() -> std::pair<Rect, Rect> {  // of its name, and what is seen of its row
+    std::pair<Rect, Rect> found;
+    for (const VisibleText& text : shell.ui().texts()) {
+      if (text.text == "Deep") found.first = text.rect;
+    }
+    for (const timeline::DrawnRow& each : client.tab.timeline->drawn_rows) {
+      if (client.tab.timeline->rows[each.row].label == "Deep") found.second = each.clip.intersected(each.rect);
+    }
+    return found;
+  };
+  shell.move({60, 200});
+  for (int i = 0; i < 6; ++i) {
+    CAPTURE(i);
+    const auto [name, seen] = place();
+    REQUIRE_FALSE(name.empty());
+    REQUIRE(seen.height() > 20);
+    CHECK(name.y0 >= seen.y0 - 1);
+    CHECK(name.y1 <= seen.y1 + 1);
+    shell.wheel({0, -1});
+    shell.frame(2);
+  }
 }
 
 TEST_CASE_FIXTURE(Lanes, "throttling carries a sign with its count, on the heading too when the group is closed") {

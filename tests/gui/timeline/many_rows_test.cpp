@@ -20,11 +20,11 @@ struct OpenedFile : Viewer {
     shell.resize(1600, 1000, 1);
     open(folder.file(name));
   }
-  [[nodiscard]] const TimelineState& timeline() { return *tab().timeline; }
+  [[nodiscard]] const timeline::TimelineState& timeline() { return *tab().timeline; }
   // In sight at the beginning of the timeline, from the top.
   [[nodiscard]] std::vector<std::string> seen() {
     std::vector<std::string> labels;
-    for (const DrawnRow& drawn : timeline().drawn_rows) {
+    for (const timeline::DrawnRow& drawn : timeline().drawn_rows) {
       if (drawn.clip.contains(drawn.rect.centre())) labels.push_back(timeline().rows[drawn.row].label);
     }
     return labels;
@@ -95,18 +95,18 @@ TEST_CASE(
   // Streams that share the work are no idle ones.
   OpenedFile even("trace.json", trace_of_streams(40, 30, 30));
   CHECK(std::none_of(even.timeline().rows.begin(), even.timeline().rows.end(),
-                     [](const TimelineRow& row) { return row.label.find("quiet") != std::string::npos; }));
+                     [](const rows::TimelineRow& row) { return row.label.find("quiet") != std::string::npos; }));
 }
 
 TEST_CASE("many rows: processors whose names share most of their letters are told apart by their labels") {
   OpenedFile viewer("profile_log_device.csv", quasar_log());
-  viewer.tab().change([&](ViewChoices& choices) {
-    for (const TimelineRow& row : viewer.timeline().rows) choices.rows.open[row.key] = true;
+  viewer.tab().change([&](session::ViewChoices& choices) {
+    for (const rows::TimelineRow& row : viewer.timeline().rows) choices.rows.open[row.key] = true;
   });
   REQUIRE(viewer.shell.settle());
   std::set<std::string> labels;
   std::size_t rows = 0;
-  for (const TimelineRow& row : viewer.timeline().rows) {
+  for (const rows::TimelineRow& row : viewer.timeline().rows) {
     if (row.track == nullptr || row.track->name.find("QUASAR_NEO") == std::string::npos) continue;
     const std::string label = viewer.drawn_label(row.key);
     CAPTURE(row.track->name);

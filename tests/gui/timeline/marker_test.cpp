@@ -37,7 +37,7 @@ TEST_CASE_FIXTURE(Span, "markers: the end of a span is dragged alone, and holds 
   const render::Rect* end = shell.find("timeline.marker_end.0");
   REQUIRE(end != nullptr);
   float tensor = 0;
-  for (const DrawnRow& row : tab().timeline->drawn_rows) {
+  for (const timeline::DrawnRow& row : tab().timeline->drawn_rows) {
     if (tab().timeline->rows[row.row].label == "Tensor") tensor = row.rect.centre().y;
   }
   shell.drag(end->centre(), {x(1'500) + 3, tensor});
@@ -54,6 +54,32 @@ TEST_CASE_FIXTURE(Span, "markers: the flag moves the whole span") {
   shell.frame(2);
   CHECK(tab().markers[0].ts_ns == doctest::Approx(1'300).epsilon(0.005));
   CHECK(*tab().markers[0].end_ns - tab().markers[0].ts_ns == 100);
+}
+
+TEST_CASE_FIXTURE(Span, "markers: a click on a flag opens its page and says its time, and a drag does not") {
+  run("drop_marker");
+  tab().show({900, 2'100});
+  REQUIRE(tab().markers.size() == 2);
+  app.layout().show("selection");
+  REQUIRE(shell.settle());
+  const std::int64_t second = tab().markers[1].id;
+  REQUIRE(shell.click("timeline.marker.1"));
+  REQUIRE(shell.settle());
+  CHECK(tab().chosen_marker == second);
+  CHECK(app.layout().is_seen("markers"));
+  CHECK(shell.find("markers.keep") != nullptr);
+  CHECK(shell.shows("Marker " + view::marker_called(tab().markers[1]) + " at " +
+                    format_time_exact(tab().markers[1].ts_ns)));
+  app.layout().show("selection");
+  REQUIRE(shell.settle());
+  const render::Rect flag = *shell.find("timeline.marker.0");
+  const render::Point from{flag.x0 + 3, flag.centre().y};
+  shell.drag(from, {from.x + 90, from.y});
+  shell.frame(2);
+  CHECK(tab().chosen_marker != second);
+  CHECK_FALSE(app.layout().is_seen("markers"));
+  REQUIRE(shell.click("timeline.marker.0"));
+  CHECK(app.layout().is_seen("markers"));
 }
 
 TEST_CASE_FIXTURE(Span, "markers: Del deletes the chosen one while the pointer is in their panel") {
@@ -132,7 +158,7 @@ struct Flags : OpenViewer {
     REQUIRE(shell.settle());
   }
   void drop(std::int64_t ns) {
-    drop_marker(tab(), ns);
+    timeline::drop_marker(tab(), ns);
     shell.frame(3);
   }
   [[nodiscard]] render::Rect flag(std::int64_t ns) {
@@ -165,11 +191,11 @@ TEST_CASE_FIXTURE(Flags,
   shell.frame(3);
   CHECK(reads(2'000, "A"));
   CHECK(reads(1'900, "B"));
-  remove_marker(tab(), tab().markers[1].id);
+  session::remove_marker(tab(), tab().markers[1].id);
   shell.frame(3);
   CHECK(reads(1'900, "B"));
   CHECK(reads(1'100, "C"));
-  const auto range = parse_marker_range("#C:#B", {0, 5'000}, tab().markers);
+  const auto range = view::parse_marker_range("#C:#B", {0, 5'000}, tab().markers);
   REQUIRE(range.ok());
   CHECK(*range == TimeRange{1'100, 1'900});
 }
@@ -227,9 +253,9 @@ TEST_CASE_FIXTURE(Flags, "markers: a name that was given on the timeline is in t
 TEST_CASE("commands: each has a title of its own") {
   Viewer viewer;
   std::set<std::string> titles;
-  for (const Command& command : viewer.app.commands().all()) {
+  for (const palette::Command& command : viewer.app.commands().all()) {
     const std::string before_colon = command.title.substr(0, command.title.find(':'));
-    const bool is_new = titles.insert(std::string(menu_title(command.menu)) + "/" + command.title).second;
+    const bool is_new = titles.insert(std::string(palette::menu_title(command.menu)) + "/" + command.title).second;
     CHECK_MESSAGE(is_new, command.title);
     if (before_colon == "Minimal view") {
       const bool only = titles.insert("Minimal view").second;

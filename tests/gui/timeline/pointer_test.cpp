@@ -26,11 +26,11 @@ struct Response : OpenViewer {
     return *canvas;
   }
   [[nodiscard]] float x(double ns) {
-    const ViewRange& view = tab().view;
+    const session::ViewRange& view = tab().view;
     return canvas().x0 + static_cast<float>((ns - view.begin_ns) / view.span_ns()) * canvas().width();
   }
   [[nodiscard]] Point at(const std::string& lane, double ns) {
-    for (const DrawnRow& row : tab().timeline->drawn_rows) {
+    for (const timeline::DrawnRow& row : tab().timeline->drawn_rows) {
       if (tab().timeline->rows[row.row].label == lane) return {x(ns), row.rect.centre().y};
     }
     FAIL("no lane " << lane);
@@ -77,7 +77,7 @@ TEST_CASE_FIXTURE(Response,
   // The press held on to the end of a MATMUL at 1,300. At 1,700 is an edge of Tensor, but not of Scalar below it.
   CHECK(tab().region->range->begin_ns == 1'300);
   CHECK(tab().region->range->end_ns == doctest::Approx(1'700).epsilon(0.002));
-  CHECK(tab().view == ViewRange{900, 2'100});  // no zoom
+  CHECK(tab().view == session::ViewRange{900, 2'100});  // no zoom
   CHECK(shell.find("timeline.box") != nullptr);
   CHECK(shell.shows("400 ns"));
   CHECK(shell.find("bottom.selection") != nullptr);
@@ -136,7 +136,7 @@ TEST_CASE_FIXTURE(Response, "hand: Shift and a drag along the ruler select a str
   REQUIRE(tab().region);
   CHECK(tab().region->tracks.empty());
   CHECK(tab().region->range->length_ns() == doctest::Approx(500).epsilon(0.01));
-  CHECK(tab().view == ViewRange{900, 2'100});
+  CHECK(tab().view == session::ViewRange{900, 2'100});
 }
 
 TEST_CASE_FIXTURE(Response, "hand: an edge within six pixels holds, one further away does not, and Alt lets go") {
@@ -223,14 +223,15 @@ TEST_CASE_FIXTURE(Response, "hand: zoom in and filter in by selection takes the 
   run("filter_by_region");
   CHECK(tab().choices.filter == box);
   CHECK_FALSE(tab().region);
-  CHECK(tab().view == ViewRange{static_cast<double>(box.range->begin_ns), static_cast<double>(box.range->end_ns)});
+  CHECK(tab().view ==
+        session::ViewRange{static_cast<double>(box.range->begin_ns), static_cast<double>(box.range->end_ns)});
   run("view_back");
   CHECK(tab().choices.filter.empty());
-  CHECK(tab().view == ViewRange{900, 2'100});
+  CHECK(tab().view == session::ViewRange{900, 2'100});
 }
 
 TEST_CASE_FIXTURE(Response, "hand: a box over a pinned lane takes that lane and lies on it") {
-  for (const TimelineRow& row : tab().timeline->rows) {
+  for (const rows::TimelineRow& row : tab().timeline->rows) {
     if (row.label == "Scalar") tab().choices.rows.pinned.push_back(row.key);
   }
   shell.frame(3);

@@ -95,7 +95,7 @@ std::shared_ptr<Store> make_labelled_store() {
 class LabelledTimeline final : public FrameClient {
  public:
   LabelledTimeline() : client(make_labelled_store()) {
-    client.tab.analysis = std::make_shared<SessionAnalysis>(pool, client.tab.store);
+    client.tab.analysis = std::make_shared<session::SessionAnalysis>(pool, client.tab.store);
   }
   void frame(Ui& ui) override {
     client.tab.analysis->begin_frame(client.tab.snapshot, ui.time());
@@ -128,6 +128,24 @@ TEST_CASE("slices are named by what they are, and kernels that differ only in wh
   CHECK(shell.visible_text().find("void ") == std::string::npos);
 }
 
+TEST_CASE("a slice that no form of its name fits has as much of the shortest as there is room for") {
+  const std::shared_ptr<Store> store = make_labelled_store();
+  const auto snapshot = store->snapshot();
+  content::EventLabels labels;
+  for (int i = 0; i < 3; ++i) labels.begin_frame(snapshot);
+  const auto stream = std::ranges::find(snapshot->tracks, "stream", [](const auto& each) { return each.track->kind; });
+  REQUIRE(stream != snapshot->tracks.end());
+  const render::WideSlice fill{.id = make_event_id(snapshot->lanes[stream->lanes.front()].number(), 0),
+                               .name = snapshot->strings->find(kFill)};
+  const std::string whole(labels.label(fill, 200));
+  REQUIRE(whole.size() > 12);
+  const std::string cut(labels.label(fill, 8));
+  CHECK(character_count(cut) <= 8);
+  CHECK_FALSE(cut.empty());
+  CHECK(cut.ends_with("…"));
+  CHECK(labels.label(fill, 3).empty());
+}
+
 TEST_CASE("a wait says what it waits for, a transfer its direction and size") {
   LabelledTimeline timeline;
   NullShell shell(timeline, {.width = 1400, .height = 600});
@@ -144,13 +162,13 @@ TEST_CASE("a wait whose values were read before the dependencies were known is r
   const std::shared_ptr<Store> store = make_labelled_store();
   const auto snapshot = store->snapshot();
   WorkerPool pool(1);
-  SessionAnalysis analysis(pool, store);
+  session::SessionAnalysis analysis(pool, store);
   analysis.begin_frame(snapshot, 0);
   analysis.timeline_drawn();
   while (!analysis.dependencies()) std::this_thread::yield();
 
   const render::WideSlice wait{.id = make_event_id(1, 0), .name = 2, .waits = true};
-  EventLabels labels;
+  content::EventLabels labels;
   const auto frame = [&](bool grows) {
     labels.begin_frame(snapshot);
     std::string text(labels.label(wait, 80));
@@ -170,12 +188,12 @@ TEST_CASE("transfers of unknown tensors are coloured by their kind of queue, and
   LabelledTimeline timeline;
   NullShell shell(timeline, {.width = 1400, .height = 600});
   REQUIRE(shell.settle());
-  const SessionTab& tab = timeline.client.tab;
-  CHECK(colour_column(*tab.snapshot, tab.choices, "dma") == "queue_type");
-  CHECK(colour_column(*tab.snapshot, tab.choices, "kernel") == kByName);
-  choose_colour(timeline.client.tab, "dma", std::string(kByName));
-  CHECK(colour_column(*tab.snapshot, tab.choices, "dma") == kByName);
-  choose_colour(timeline.client.tab, "dma", "queue_type");
+  const session::SessionTab& tab = timeline.client.tab;
+  CHECK(view::colour_column(*tab.snapshot, tab.choices, "dma") == "queue_type");
+  CHECK(view::colour_column(*tab.snapshot, tab.choices, "kernel") == view::kByName);
+  view::choose_colour(timeline.client.tab, "dma", std::string(view::kByName));
+  CHECK(view::colour_column(*tab.snapshot, tab.choices, "dma") == view::kByName);
+  view::choose_colour(timeline.client.tab, "dma", "queue_type");
   CHECK(tab.choices.colour_by.empty());
 }
 

@@ -16,7 +16,7 @@ class TimelineClient final : public render::FrameClient {
  public:
   // Shows the first millisecond.
   explicit TimelineClient(std::shared_ptr<Store> store) {
-    attach(tab, pool_, std::move(store));
+    session::attach(tab, pool_, std::move(store));
     tab.view = {0, 1'000'000};
     tab.remember_view();
   }
@@ -29,9 +29,9 @@ class TimelineClient final : public render::FrameClient {
   [[nodiscard]] bool settled() const override { return panel.settled(tab); }
   // And what comes of it.
   void run(std::string_view id) {
-    const auto commands = timeline_commands();
-    const auto found =
-        std::find_if(commands.begin(), commands.end(), [&](const TimelineCommand& each) { return each.id == id; });
+    const auto commands = timeline::timeline_commands();
+    const auto found = std::find_if(commands.begin(), commands.end(),
+                                    [&](const timeline::TimelineCommand& each) { return each.id == id; });
     REQUIRE(found != commands.end());
     panel.run(*ui_, tab, *found);
     test::wait_for_answers(tab);
@@ -41,13 +41,13 @@ class TimelineClient final : public render::FrameClient {
 
  private:
   void begin() {
-    for (const std::string& failed : begin_frame(tab)) FAIL(failed);
+    for (const std::string& failed : session::begin_frame(tab)) FAIL(failed);
   }
   WorkerPool pool_;
 
  public:
-  SessionTab tab;
-  TimelinePanel panel;
+  session::SessionTab tab;
+  timeline::TimelinePanel panel;
 
  private:
   render::Ui* ui_ = nullptr;

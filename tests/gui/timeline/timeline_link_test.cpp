@@ -14,7 +14,7 @@ namespace {
 render::Point place_of(OpenViewer& viewer, const std::string& lane, double ns) {
   const render::Rect* canvas = viewer.shell.find("timeline.canvas");
   REQUIRE(canvas != nullptr);
-  const ViewRange& view = viewer.tab().view;
+  const session::ViewRange& view = viewer.tab().view;
   const double share = (ns - view.begin_ns) / view.span_ns();
   for (const render::VisibleText& text : viewer.shell.ui().texts()) {
     if (text.text == lane && text.rect.x1 <= canvas->x0 + 1) {
@@ -50,7 +50,7 @@ TEST_CASE("timeline: Next and Previous in Details step along the lane, Fit zooms
   REQUIRE(viewer.shell.click("details.previous"));
   viewer.shell.frame(2);
   CHECK(viewer.tab().selected == kFirstMatmul);
-  const ViewRange before = viewer.tab().view;
+  const session::ViewRange before = viewer.tab().view;
   REQUIRE(viewer.shell.click("details.fit"));
   viewer.shell.wait(1);
   CHECK(viewer.tab().view.span_ns() < 1'000);

@@ -55,16 +55,16 @@ struct TimelineFixture {
     return *rect;
   }
   [[nodiscard]] float x(double ns) const {
-    const ViewRange& view = client.tab.view;
+    const session::ViewRange& view = client.tab.view;
     return canvas().x0 + static_cast<float>((ns - view.begin_ns) / view.span_ns()) * canvas().width();
   }
   [[nodiscard]] double ns(float at) const {
-    const ViewRange& view = client.tab.view;
+    const session::ViewRange& view = client.tab.view;
     return view.begin_ns + static_cast<double>((at - canvas().x0) / canvas().width()) * view.span_ns();
   }
   // In the middle of the lane of this track.
   [[nodiscard]] Point at(const char* track, double time) const {
-    for (const DrawnRow& row : client.tab.timeline->drawn_rows) {
+    for (const timeline::DrawnRow& row : client.tab.timeline->drawn_rows) {
       if (client.tab.timeline->rows[row.row].label == track) return {x(time), row.rect.centre().y};
     }
     FAIL("no row ", track);
@@ -104,7 +104,7 @@ TEST_CASE_FIXTURE(TimelineFixture, "the wheel zooms at the pointer: the time bel
 TEST_CASE_FIXTURE(TimelineFixture, "shift and wheel pans, and a wheel that rests is one step of the history") {
   shell.move(at("Tensor", 300'000));
   for (int notch = 0; notch < 4; ++notch) shell.wheel({0, 1});
-  const ViewRange zoomed = client.tab.view;
+  const session::ViewRange zoomed = client.tab.view;
   shell.wait(1.0);
   client.run("view_back");
   CHECK(client.tab.view.span_ns() == doctest::Approx(1e6));
@@ -190,7 +190,7 @@ TEST_CASE_FIXTURE(TimelineFixture, "keys zoom, pan and fit") {
   client.run("zoom_in");
   CHECK(client.tab.view.span_ns() == doctest::Approx(1e6 / 1.5));
   client.run("zoom_out");
-  const ViewRange before = client.tab.view;
+  const session::ViewRange before = client.tab.view;
   client.run("pan_right");
   CHECK(client.tab.view.begin_ns == doctest::Approx(before.begin_ns + 0.2 * before.span_ns()));
   client.run("fit_all");
@@ -203,7 +203,7 @@ TEST_CASE_FIXTURE(TimelineFixture, "keys zoom, pan and fit") {
 }
 
 TEST_CASE_FIXTURE(TimelineFixture, "any zoom or pan ends following, and the control turns it on again") {
-  client.tab.live = LiveState::recording;
+  client.tab.live = session::LiveState::recording;
   client.tab.follow = true;
   shell.frame(2);
   shell.move(at("Tensor", 300'000));

@@ -18,7 +18,7 @@ TEST_CASE("heat ramp: ends, stops and what lies outside, in both themes") {
 }
 
 TEST_CASE("heat ramp: text is readable on every colour of it, and brightness tells the order") {
-  for (const ThemeKind kind : {ThemeKind::dark, ThemeKind::light}) {
+  for (const ThemeKind kind : {ThemeKind::dark, ThemeKind::light, ThemeKind::high_contrast}) {
     const Theme theme(kind);
     double before = -1;
     for (int i = 0; i <= 100; ++i) {

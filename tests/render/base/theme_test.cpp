@@ -30,6 +30,46 @@ TEST_CASE("theme: every text can be read on every background it lies on, in both
   }
 }
 
+TEST_CASE("theme: in high contrast every text is 7 to 1 and every line 3 to 1 on what it lies on") {
+  constexpr Colour kTexts[] = {Colour::text1,  Colour::text2,        Colour::text3,       Colour::accent,
+                               Colour::marker, Colour::warning,      Colour::error,       Colour::ok,
+                               Colour::worse,  Colour::code_keyword, Colour::code_string, Colour::code_number};
+  constexpr Colour kLines[] = {Colour::line1,     Colour::line2,  Colour::warning_line, Colour::hatch,
+                               Colour::selection, Colour::accent, Colour::disabled};
+  constexpr Colour kBackgrounds[] = {Colour::bg0,       Colour::bg1,      Colour::bg2,        Colour::bg3,  Colour::bg4,
+                                     Colour::accent_bg, Colour::error_bg, Colour::warning_bg, Colour::ok_bg};
+  const Theme theme(ThemeKind::high_contrast);
+  for (const Colour background : kBackgrounds) {
+    CAPTURE(colour_tokens()[static_cast<std::size_t>(background)].name);
+    for (const Colour text : kTexts) {
+      CAPTURE(colour_tokens()[static_cast<std::size_t>(text)].name);
+      CHECK(contrast_ratio(theme[text], theme[background]) >= 7);
+    }
+    for (const Colour line : kLines) {
+      CAPTURE(colour_tokens()[static_cast<std::size_t>(line)].name);
+      CHECK(contrast_ratio(theme[line], theme[background]) >= 3);
+    }
+  }
+  CHECK(contrast_ratio(theme[Colour::on_accent], theme[Colour::accent]) >= 7);
+  CHECK(contrast_ratio(theme[Colour::on_accent], theme[Colour::warning]) >= 7);
+  for (unsigned slot = 0; slot < kSlicePalette.size(); ++slot) {
+    CHECK(contrast_ratio(theme[Colour::ink], theme.slice(slot)) >= 7);
+    CHECK(contrast_ratio(theme[Colour::text2], theme.dimmed(theme.slice(slot))) >= 7);
+  }
+  for (const std::uint32_t colour : kStepPalette)
+    CHECK(contrast_ratio(theme[Colour::ink], theme.legible(opaque(colour))) >= 7);
+  for (int step = 0; step <= 100; ++step) {
+    const Pixel heat = heat_colour(theme, step / 100.0);
+    CAPTURE(step);
+    CHECK(contrast_ratio(text_on(heat), heat) >= 7);
+  }
+}
+
+TEST_CASE("theme: themes are found by the names that settings and options have") {
+  for (const std::string_view name : kThemeNames) CHECK(name_of(theme_of_name(name)) == name);
+  CHECK(theme_of_name("") == ThemeKind::dark);
+}
+
 TEST_CASE("theme: a label can be read on a slice of every colour") {
   const Theme theme;
   for (unsigned slot = 0; slot < kSlicePalette.size(); ++slot) {

@@ -9,6 +9,7 @@
 
 #include "render/base/draw.h"
 #include "render/base/fonts.h"
+#include "render/base/imgui_compat.h"
 #include "render/shell/null_shell.h"
 #include "tests/render/widgets/gallery.h"
 
@@ -96,7 +97,7 @@ TEST_CASE("fonts: what is missing is said, and text is drawn all the same") {
   fonts.build(atlas, 1, {"/nowhere"});
   CHECK(fonts.problem().find("fonts-inter") != std::string::npos);
   CHECK(fonts[TextStyle::mono] != nullptr);
-  CHECK(fonts[TextStyle::mono]->FindGlyphNoFallback('A') != nullptr);
+  CHECK(compat::glyphs_of(fonts[TextStyle::mono]).FindGlyphNoFallback('A') != nullptr);
 }
 
 TEST_CASE("fonts: the signs of the labels are there in text and in numbers") {
@@ -109,7 +110,7 @@ TEST_CASE("fonts: the signs of the labels are there in text and in numbers") {
   for (const TextStyle style : {TextStyle::body, TextStyle::mono, TextStyle::mono_small}) {
     for (const int sign : {0x00b5, 0x00d7, 0x2212, 0x2248, 0x2013, 0x2026, 0x2300, 0x2192, 0x2022, 0x03a3}) {
       CAPTURE(sign);
-      CHECK(shell.ui().fonts()[style]->FindGlyphNoFallback(static_cast<ImWchar>(sign)) != nullptr);
+      CHECK(compat::glyphs_of(shell.ui().fonts()[style]).FindGlyphNoFallback(static_cast<ImWchar>(sign)) != nullptr);
     }
   }
 }

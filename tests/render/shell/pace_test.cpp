@@ -49,11 +49,15 @@ TEST_CASE("pace: an event makes three frames, a timer the frame that it asked fo
     ++frames;
   }
   CHECK(frames == FramePace::kFramesAfterEvent + 1);
-  CHECK_FALSE(pace.next_s().has_value());
+  CHECK(pace.sleep_s(1) == FramePace::kLongestSleepS);
   pace.event();
   CHECK(pace.due(2));
+  CHECK(pace.sleep_s(2) == 0);
   pace.rest();
   CHECK_FALSE(pace.due(2));
+  pace.drawn(2, false, 0.125);
+  CHECK(pace.sleep_s(2) == 0.125);
+  CHECK(pace.sleep_s(2.125) == 0);
 }
 
 TEST_CASE("window: it opens within the monitor, with its frame") {

@@ -18,7 +18,7 @@ inline std::uint64_t draw_strips(const std::shared_ptr<const Store>& store) {
   const auto begin = static_cast<double>(snapshot->begin_ns);
   const double span = std::max(1.0, static_cast<double>(snapshot->end_ns) - begin);
   WorkerPool pool(1);
-  LaneWindows windows(pool);
+  lod::LaneWindows windows(pool);
   LaneStripBuilder builder;
   std::uint64_t lit = 0;
   for (const double share : {1.0, 0.1, 0.004}) {

@@ -13,7 +13,7 @@ namespace {
 using test::ManualLane;
 
 TEST_CASE("a counter holds each value until its next sample, also from left of the view") {
-  ManualLane lane(std::vector<WindowSample>{{0, 5}, {1000, 20}, {1500, 10}});
+  ManualLane lane(std::vector<lod::WindowSample>{{0, 5}, {1000, 20}, {1500, 10}});
   CounterStrip strip;
   build_counter_strip(lane.snapshot(), &lane, {500, 2500, 200}, strip);
   CHECK(strip.last[0] == 5);
@@ -26,7 +26,7 @@ TEST_CASE("a counter holds each value until its next sample, also from left of t
 }
 
 TEST_CASE("before its first sample a counter has no value, not zero") {
-  ManualLane lane(std::vector<WindowSample>{{1000, 7}});
+  ManualLane lane(std::vector<lod::WindowSample>{{1000, 7}});
   CounterStrip strip;
   build_counter_strip(lane.snapshot(), &lane, {0, 2000, 100}, strip);
   CHECK(std::isnan(strip.last[10]));
@@ -35,7 +35,7 @@ TEST_CASE("before its first sample a counter has no value, not zero") {
 }
 
 TEST_CASE("a single high sample among many keeps its pixel at every zoom") {
-  std::vector<WindowSample> samples;
+  std::vector<lod::WindowSample> samples;
   for (int i = 0; i < 100'000; ++i) samples.push_back({i * 10, i == 54'321 ? 100.0 : 1.0});
   ManualLane lane(std::move(samples));
   for (double span = 1e6; span > 100; span /= 4) {
@@ -49,7 +49,7 @@ TEST_CASE("a single high sample among many keeps its pixel at every zoom") {
 
 TEST_CASE("the mean of a counter is by time, for random samples and views") {
   std::mt19937 random(5);
-  std::vector<WindowSample> samples;
+  std::vector<lod::WindowSample> samples;
   std::int64_t at = 0;
   for (int i = 0; i < 3000; ++i) {
     samples.push_back({at, static_cast<double>(random() % 100)});

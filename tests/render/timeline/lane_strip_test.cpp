@@ -13,7 +13,8 @@ namespace {
 
 using test::ManualLane;
 
-[[nodiscard]] WindowEvent event(std::int64_t begin, std::int64_t duration, std::uint8_t slot = 0, bool waits = false) {
+[[nodiscard]] lod::WindowEvent event(std::int64_t begin, std::int64_t duration, std::uint8_t slot = 0,
+                                     bool waits = false) {
   return {begin, begin + duration, 1, slot, waits};
 }
 
@@ -33,8 +34,8 @@ using test::ManualLane;
 }
 
 // A lane as real ones are: bursts and holes over six orders of magnitude, instants, waits.
-[[nodiscard]] std::vector<WindowEvent> random_events(std::mt19937& random, std::size_t count) {
-  std::vector<WindowEvent> events;
+[[nodiscard]] std::vector<lod::WindowEvent> random_events(std::mt19937& random, std::size_t count) {
+  std::vector<lod::WindowEvent> events;
   std::int64_t at = static_cast<std::int64_t>(random() % 1000);
   std::exponential_distribution<double> exponential(1.0);
   while (events.size() < count) {
@@ -59,7 +60,7 @@ struct Naive {
 [[nodiscard]] Naive draw_naively(const ManualLane& lane, const TimeView& view) {
   Naive naive;
   naive.cover.assign(static_cast<std::size_t>(view.width), 0);
-  for (const WindowEvent& each : lane.events()) {
+  for (const lod::WindowEvent& each : lane.events()) {
     const double x0 = view.x(static_cast<double>(lane.snapshot().clock->to_ns(each.begin_ticks)));
     const double x1 = view.x(static_cast<double>(lane.snapshot().clock->to_ns(each.end_ticks)));
     if (each.waits) continue;
@@ -90,7 +91,7 @@ void check_against_naive(const LaneStrip& strip, const ManualLane& lane, const T
 
 void check_nothing_is_lost(const LaneStrip& strip, const ManualLane& lane, const TimeView& view) {
   for (std::size_t i = 0; i < lane.events().size(); ++i) {
-    const WindowEvent& each = lane.events()[i];
+    const lod::WindowEvent& each = lane.events()[i];
     const double x0 = view.x(static_cast<double>(lane.snapshot().clock->to_ns(each.begin_ticks)));
     const double x1 = view.x(static_cast<double>(lane.snapshot().clock->to_ns(each.end_ticks)));
     if (x1 < 0.01 || x0 >= view.width - 0.01) continue;
@@ -123,7 +124,7 @@ TEST_CASE("a lone event of 1 ns is one lit pixel at every zoom") {
 }
 
 TEST_CASE("a lone instant between thousands of events is still lit") {
-  std::vector<WindowEvent> events;
+  std::vector<lod::WindowEvent> events;
   for (int i = 0; i < 5000; ++i) events.push_back(event(i * 10, 5));
   events.push_back(event(1'000'000, 0, 7));
   for (int i = 0; i < 5000; ++i) events.push_back(event(2'000'000 + i * 10, 5));
@@ -140,7 +141,7 @@ TEST_CASE("the strip agrees with drawing every event, for random lanes and views
     for (int zoom = 0; zoom < 8; ++zoom) {
       const double span = end / std::pow(6.0, zoom);
       // About a random event, so that deep zooms do not mostly show nothing.
-      const WindowEvent& at = lane.events()[random() % lane.events().size()];
+      const lod::WindowEvent& at = lane.events()[random() % lane.events().size()];
       const double begin = static_cast<double>(at.begin_ticks) - span / 3;
       const TimeView view{begin, begin + span, 200 + static_cast<int>(random() % 1500)};
       CAPTURE(round);
@@ -161,7 +162,7 @@ TEST_CASE("without decoded windows nothing is lost either") {
     const double begin = static_cast<double>(lane.events()[random() % 4000].begin_ticks);
     const TimeView view{begin, begin + end / std::pow(5.0, zoom), 1000};
     const LaneStrip strip = strip_of(lane, view, false);
-    for (const WindowEvent& each : lane.events()) {
+    for (const lod::WindowEvent& each : lane.events()) {
       const int pixel = static_cast<int>(view.x(static_cast<double>(each.begin_ticks)));
       if (each.waits || pixel < 0 || pixel >= view.width || view.x(static_cast<double>(each.begin_ticks)) < 0) continue;
       CHECK(lit(strip, pixel));
@@ -173,7 +174,7 @@ TEST_CASE("a clock whose rate changes draws like its map") {
   Clock clock;
   clock.anchors = {{0, 0}, {1000, 2000}, {3000, 3000}, {9000, 20000}};
   std::mt19937 random(3);
-  std::vector<WindowEvent> events;
+  std::vector<lod::WindowEvent> events;
   for (std::int64_t at = 0; at < 9000; at += 20)
     events.push_back(event(at, 3 + static_cast<std::int64_t>(random() % 15)));
   ManualLane lane(std::move(events), ClockMap(clock));
@@ -201,7 +202,7 @@ TEST_CASE("ticks of a fast clock far from zero keep their pixels") {
 }
 
 TEST_CASE("waiting is not busy, whether narrow or wide") {
-  std::vector<WindowEvent> events;
+  std::vector<lod::WindowEvent> events;
   for (int i = 0; i < 1000; ++i) events.push_back(event(i * 100, 90, 2, true));
   ManualLane lane(std::move(events));
   const LaneStrip narrow = strip_of(lane, {0, 100'000, 1000});
@@ -217,7 +218,7 @@ TEST_CASE("waiting is not busy, whether narrow or wide") {
 }
 
 TEST_CASE("a wide slice knows its event, name and edges") {
-  std::vector<WindowEvent> events;
+  std::vector<lod::WindowEvent> events;
   for (int i = 0; i < 300; ++i) events.push_back({i * 100, i * 100 + 60, static_cast<StringId>(i), 4, false});
   ManualLane lane(std::move(events));
   const LaneStrip strip = strip_of(lane, {20'050, 20'350, 300});
@@ -230,7 +231,7 @@ TEST_CASE("a wide slice knows its event, name and edges") {
 }
 
 TEST_CASE("a dense lane has the mean colour at the strength of its cover") {
-  std::vector<WindowEvent> events;
+  std::vector<lod::WindowEvent> events;
   for (int i = 0; i < 64'000; ++i) events.push_back(event(i * 10, 5, 0));
   ManualLane lane(std::move(events));
   const LaneStrip strip = strip_of(lane, {0, 640'000, 500});

@@ -16,8 +16,8 @@ namespace {
 
 using test::ManualLane;
 
-[[nodiscard]] std::vector<WindowEvent> scattered_events(std::mt19937& random, std::size_t count) {
-  std::vector<WindowEvent> events;
+[[nodiscard]] std::vector<lod::WindowEvent> scattered_events(std::mt19937& random, std::size_t count) {
+  std::vector<lod::WindowEvent> events;
   std::int64_t at = 0;
   while (events.size() < count) {
     const double scale = std::pow(10.0, static_cast<double>(random() % 6));
@@ -34,9 +34,10 @@ using test::ManualLane;
 }
 
 // Events of the view that light no pixel where they are, are hatched nowhere and drawn as no slice.
-[[nodiscard]] int lost_events(const LaneStrip& strip, const std::vector<WindowEvent>& events, const TimeView& view) {
+[[nodiscard]] int lost_events(const LaneStrip& strip, const std::vector<lod::WindowEvent>& events,
+                              const TimeView& view) {
   int lost = 0;
-  for (const WindowEvent& event : events) {
+  for (const lod::WindowEvent& event : events) {
     const double x0 = view.x(static_cast<double>(event.begin_ticks));
     const double x1 = view.x(static_cast<double>(event.end_ticks));
     if (x1 < 0.01 || x0 >= view.width - 0.01) continue;
@@ -51,7 +52,7 @@ using test::ManualLane;
   return lost;
 }
 
-[[nodiscard]] TimeView random_view(std::mt19937& random, const std::vector<WindowEvent>& events) {
+[[nodiscard]] TimeView random_view(std::mt19937& random, const std::vector<lod::WindowEvent>& events) {
   const double span =
       static_cast<double>(events.back().end_ticks + 1) / std::pow(4.0, static_cast<double>(random() % 10));
   const double begin = static_cast<double>(events[random() % events.size()].begin_ticks) - span / 3;
@@ -133,9 +134,9 @@ TEST_CASE("a strip moved by whole pixels is the same picture beside where it was
 struct Lanes {
   std::shared_ptr<Store> store = std::move(Store::create()).value();
   std::shared_ptr<const Snapshot> snapshot;
-  std::vector<std::vector<WindowEvent>> events;
+  std::vector<std::vector<lod::WindowEvent>> events;
   WorkerPool pool{2};
-  LaneWindows windows{pool};
+  lod::LaneWindows windows{pool};
   LaneStrips strips{pool};
 
   Lanes() {
@@ -147,7 +148,7 @@ struct Lanes {
       const TrackNumber track =
           writer.add_track({.name = "lane " + std::to_string(i), .kind = "engine", .schema = schema});
       events.push_back(scattered_events(random, 3000));
-      for (const WindowEvent& event : events.back()) {
+      for (const lod::WindowEvent& event : events.back()) {
         (void)writer.begin_event(track, event.begin_ticks, event.end_ticks - event.begin_ticks,
                                  writer.intern(event.waits ? "WAIT" : "WORK"));
       }
@@ -222,7 +223,7 @@ TEST_CASE_FIXTURE(Lanes, "zooming and panning show every event in every frame, w
 }
 
 TEST_CASE_FIXTURE(Lanes, "windows that go while workers draw from them do no harm") {
-  LaneWindows few(pool, 200'000, 1);  // a fraction of what the views need
+  lod::LaneWindows few(pool, 200'000, 1);  // a fraction of what the views need
   std::mt19937 random(27);
   for (int step = 0; step < 120; ++step) {
     const TimeView view = random_view(random, events[random() % events.size()]);

@@ -8,7 +8,7 @@
 namespace accelscope::test {
 namespace {
 
-[[nodiscard]] CounterNode sample_node(const WindowSample& sample) {
+[[nodiscard]] CounterNode sample_node(const lod::WindowSample& sample) {
   const auto value = static_cast<float>(sample.value);
   return {sample.ticks, sample.ticks, value, value, sample.value, 0};
 }
@@ -22,15 +22,15 @@ template <typename Node, typename Entry, typename ToNode>
 
 }  // namespace
 
-ManualLane::ManualLane(std::vector<WindowEvent> events, ClockMap clock) : events_(std::move(events)) {
+ManualLane::ManualLane(std::vector<lod::WindowEvent> events, ClockMap clock) : events_(std::move(events)) {
   for (std::size_t first = 0; first < events_.size(); first += kBlockEvents) {
-    data_->slices.add_leaf(sum_up<SliceNode>(events_, first, kBlockEvents, event_node));
+    data_->slices.add_leaf(sum_up<SliceNode>(events_, first, kBlockEvents, lod::event_node));
   }
   snapshot_.tree = data_->slices.counts();
   finish(EventKind::slice, events_.size(), std::move(clock));
 }
 
-ManualLane::ManualLane(std::vector<WindowSample> samples) : samples_(std::move(samples)) {
+ManualLane::ManualLane(std::vector<lod::WindowSample> samples) : samples_(std::move(samples)) {
   for (std::size_t first = 0; first < samples_.size(); first += kBlockEvents) {
     data_->counters.add_leaf(sum_up<CounterNode>(samples_, first, kBlockEvents, sample_node));
   }
@@ -44,31 +44,31 @@ void ManualLane::finish(EventKind kind, std::size_t count, ClockMap clock) {
   snapshot_.data = data_;
   snapshot_.clock = std::make_shared<const ClockMap>(std::move(clock));
   snapshot_.event_count = count;
-  for (const WindowDetail detail : {WindowDetail::micro, WindowDetail::events}) {
-    for (std::uint32_t leaf = 0; leaf < snapshot_.tree.nodes[0]; leaf += kWindowLeaves) {
+  for (const lod::WindowDetail detail : {lod::WindowDetail::micro, lod::WindowDetail::events}) {
+    for (std::uint32_t leaf = 0; leaf < snapshot_.tree.nodes[0]; leaf += lod::kWindowLeaves) {
       windows_[static_cast<std::size_t>(detail)].push_back(make_window(leaf, detail));
     }
   }
 }
 
-LaneWindow ManualLane::make_window(std::uint32_t first_leaf, WindowDetail detail) const {
-  LaneWindow window;
+lod::LaneWindow ManualLane::make_window(std::uint32_t first_leaf, lod::WindowDetail detail) const {
+  lod::LaneWindow window;
   window.detail = detail;
   window.first_leaf = first_leaf;
-  window.leaf_count = std::min(kWindowLeaves, snapshot_.tree.nodes[0] - first_leaf);
+  window.leaf_count = std::min(lod::kWindowLeaves, snapshot_.tree.nodes[0] - first_leaf);
   const std::size_t total = events_.size() + samples_.size();
   for (std::uint32_t i = 0; i < window.leaf_count; ++i) {
     const std::size_t first = std::size_t{first_leaf + i} * kBlockEvents;
     const std::size_t end = std::min<std::size_t>(first + kBlockEvents, total);
     window.first_ordinal[i] = first;
-    const std::size_t step = detail == WindowDetail::micro ? kMicroEvents : 1;
+    const std::size_t step = detail == lod::WindowDetail::micro ? lod::kMicroEvents : 1;
     for (std::size_t at = first; at < end; at += step) {
       const std::size_t count = std::min(step, end - at);
-      if (detail == WindowDetail::events) {
+      if (detail == lod::WindowDetail::events) {
         if (!events_.empty()) window.events.push_back(events_[at]);
         if (!samples_.empty()) window.samples.push_back(samples_[at]);
       } else {
-        if (!events_.empty()) window.nodes.push_back(sum_up<SliceNode>(events_, at, count, event_node));
+        if (!events_.empty()) window.nodes.push_back(sum_up<SliceNode>(events_, at, count, lod::event_node));
         if (!samples_.empty()) window.counter_nodes.push_back(sum_up<CounterNode>(samples_, at, count, sample_node));
       }
     }
@@ -78,11 +78,11 @@ LaneWindow ManualLane::make_window(std::uint32_t first_leaf, WindowDetail detail
   return window;
 }
 
-const LaneWindow* ManualLane::find(std::uint32_t leaf, WindowDetail detail) { return ready(leaf, detail); }
+const lod::LaneWindow* ManualLane::find(std::uint32_t leaf, lod::WindowDetail detail) { return ready(leaf, detail); }
 
-const LaneWindow* ManualLane::ready(std::uint32_t leaf, WindowDetail detail) const {
+const lod::LaneWindow* ManualLane::ready(std::uint32_t leaf, lod::WindowDetail detail) const {
   const auto& windows = windows_[static_cast<std::size_t>(detail)];
-  return leaf / kWindowLeaves < windows.size() ? &windows[leaf / kWindowLeaves] : nullptr;
+  return leaf / lod::kWindowLeaves < windows.size() ? &windows[leaf / lod::kWindowLeaves] : nullptr;
 }
 
 }  // namespace accelscope::test

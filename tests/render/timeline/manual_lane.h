@@ -10,25 +10,25 @@
 
 namespace accelscope::test {
 
-class ManualLane final : public LaneDetail {
+class ManualLane final : public lod::LaneDetail {
  public:
-  explicit ManualLane(std::vector<WindowEvent> events, ClockMap clock = {});
-  explicit ManualLane(std::vector<WindowSample> samples);
+  explicit ManualLane(std::vector<lod::WindowEvent> events, ClockMap clock = {});
+  explicit ManualLane(std::vector<lod::WindowSample> samples);
 
   [[nodiscard]] const LaneSnapshot& snapshot() const { return snapshot_; }
-  [[nodiscard]] const std::vector<WindowEvent>& events() const { return events_; }
-  const LaneWindow* find(std::uint32_t leaf, WindowDetail detail) override;
-  const LaneWindow* ready(std::uint32_t leaf, WindowDetail detail) const override;
+  [[nodiscard]] const std::vector<lod::WindowEvent>& events() const { return events_; }
+  const lod::LaneWindow* find(std::uint32_t leaf, lod::WindowDetail detail) override;
+  const lod::LaneWindow* ready(std::uint32_t leaf, lod::WindowDetail detail) const override;
 
  private:
-  [[nodiscard]] LaneWindow make_window(std::uint32_t first_leaf, WindowDetail detail) const;
+  [[nodiscard]] lod::LaneWindow make_window(std::uint32_t first_leaf, lod::WindowDetail detail) const;
   void finish(EventKind kind, std::size_t count, ClockMap clock);
 
-  std::vector<WindowEvent> events_;
-  std::vector<WindowSample> samples_;
+  std::vector<lod::WindowEvent> events_;
+  std::vector<lod::WindowSample> samples_;
   std::shared_ptr<LaneData> data_ = std::make_shared<LaneData>();
   LaneSnapshot snapshot_;
-  std::vector<LaneWindow> windows_[2];
+  std::vector<lod::LaneWindow> windows_[2];
 };
 
 }  // namespace accelscope::test

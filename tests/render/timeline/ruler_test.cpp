@@ -5,16 +5,18 @@
 #include <cmath>
 #include <set>
 
+#include "core/base/format.h"
+
 namespace accelscope::render {
 namespace {
 
 TEST_CASE("the ruler's unit follows its step, so that neighbours differ") {
-  CHECK(ruler_label(1'984'000, 1'000) == "1,984 µs");
-  CHECK(ruler_label(1'984'500, 500) == "1,984.5 µs");
-  CHECK(ruler_label(1'984'530, 10) == "1,984,530 ns");
-  CHECK(ruler_label(1'900'000, 50'000) == "1,900 µs");
-  CHECK(ruler_label(1'900'000, 100'000) == "1.9 ms");
-  CHECK(ruler_label(-2'000, 1'000) == "\u22122 µs");
+  CHECK(format_tick(1'984'000, 1'000, Unit::ns) == "1,984 µs");
+  CHECK(format_tick(1'984'500, 500, Unit::ns) == "1,984.5 µs");
+  CHECK(format_tick(1'984'530, 10, Unit::ns) == "1,984,530 ns");
+  CHECK(format_tick(1'900'000, 50'000, Unit::ns) == "1,900 µs");
+  CHECK(format_tick(1'900'000, 100'000, Unit::ns) == "1.9 ms");
+  CHECK(format_tick(-2'000, 1'000, Unit::ns) == "\u22122 µs");
 }
 
 TEST_CASE("at every zoom labels are far enough apart and all different") {

@@ -13,7 +13,7 @@ struct Group {
   std::shared_ptr<Store> store = std::move(Store::create()).value();
   std::shared_ptr<const Snapshot> snapshot;
   WorkerPool pool{2};
-  LaneWindows windows{pool};
+  lod::LaneWindows windows{pool};
   StripCrew crew{pool};
   SummaryBuilder builder;
   std::vector<std::uint32_t> lanes;

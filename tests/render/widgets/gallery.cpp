@@ -9,10 +9,13 @@ namespace {
 
 const Menu kMenus[] = {
     {"File",
-     {{.id = "open", .label = "Open", .shortcut = "Ctrl+O", .icon = icon::kFolderOpen},
-      {.id = "save", .label = "Save", .shortcut = "Ctrl+S", .enabled = false},
-      {.id = "recent", .label = "Recent", .line_above = true, .children = {{.id = "one", .label = "One"}}}}},
-    {"View", {{.id = "dark", .label = "Dark", .checked = true}}},
+     [] {
+       return std::vector<MenuItem>{
+           {.id = "open", .label = "Open", .shortcut = "Ctrl+O", .icon = icon::kFolderOpen},
+           {.id = "save", .label = "Save", .shortcut = "Ctrl+S", .enabled = false},
+           {.id = "recent", .label = "Recent", .line_above = true, .children = {{.id = "one", .label = "One"}}}};
+     }},
+    {"View", [] { return std::vector<MenuItem>{{.id = "dark", .label = "Dark", .checked = true}}; }},
 };
 const std::string kChoices[] = {"Tensor", "Queue", "Size"};
 const TableColumn kColumns[] = {{.title = "Name"},
@@ -37,6 +40,7 @@ constexpr GalleryRow kRows[] = {{"MATMUL", "512", "187.4 µs", "366 ns", "65.6 %
 }  // namespace
 
 void Gallery::frame(Ui& ui) {
+  const FocusScope keyboard(ui, "gallery");
   Rect window = ui.window();
   fill(ui, window, ui.colour(Colour::bg2));
   Rect bar = window.cut_top(ui.px(size::kTopBar));

@@ -1,13 +1,17 @@
 #include "tests/support/neuron/simulated_profile.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <random>
 #include <vector>
 
 #include "capture/sim/output/simulator.h"
 #include "core/export/neuron/neuron_json.h"
 #include "core/store/store.h"
+#include "tests/support/parquet/parquet_writer.h"
 
 namespace accelscope {
 namespace {
@@ -83,27 +87,162 @@ void write_disordered(Table& table, std::mt19937_64& random, std::ostream& out) 
   out << "]";
 }
 
-}  // namespace
-
-Result<void> write_simulated_profile(const capture::sim::SimulationOptions& options, const std::string& path) {
+Result<std::string> text_of_run(const capture::sim::SimulationOptions& options) {
   const auto whole = capture::sim::vendor_file_options(options);
   if (!whole) return whole.error();
   const auto store = Store::create();
   if (!store) return store.error();
   StoreSink sink(**store);
-  if (Result<void> done = capture::sim::simulate(*whole, sink); !done) return done;
+  if (Result<void> done = capture::sim::simulate(*whole, sink); !done) return done.error();
   WorkerPool pool;
   TaskControl control;
-  JsonExport request{{**store, (*store)->snapshot(), pool, control}, {}, {}, {}};
-  request.forms = neuron::json_forms(*request.query.snapshot);
+  exporting::JsonExport request{{**store, (*store)->snapshot(), pool, control}, {}, {}, {}};
+  request.forms = exporting::neuron::json_forms(*request.query.snapshot);
   std::string text;
-  const auto report = export_json(request, [&](std::string_view part) {
+  const auto report = exporting::export_json(request, [&](std::string_view part) {
     text += part;
     return Result<void>{};
   });
   if (!report) return report.error();
+  return text;
+}
+
+struct TableName {
+  std::string_view json, parquet;
+};
+constexpr TableName kTableNames[] = {
+    {"metadata", "Metadata"},
+    {"summary", "Summary"},
+    {"neff_header", "NeffHeader"},
+    {"neff_node", "TensorInfo"},
+    {"warnings", "Warning"},
+    {"instruction", "Instruction"},
+    {"dma", "DmaPacket"},
+    {"semaphore_update", "SemaphoreUpdate"},
+    {"pending_dma", "PendingDma"},
+    {"dma_throughput", "DmaUsage"},
+    {"cc_ops", "CcOp"},
+    {"cc_instruction", "CcInstruction"},
+    {"active_time", "ActiveTime"},
+    {"dma_queues_info", "DmaQueuesInfo"},
+    {"nc_mem_usage", "HbmUsageSummaryByType"},
+};
+// Of tables with times, and of DMAs.
+constexpr TableName kColumnNames[] = {
+    {"duration", "duration_ns"},
+    {"evt_wait_time", "evt_wait_time_ns"},
+    {"activation_fn", "scalar_activation_fn"},
+    {"elements", "tensor_elements"},
+    {"label", "timeline_track"},
+    {"transfer_size", "transfer_bytes"},
+    {"read_size", "read_bytes"},
+    {"write_size", "write_bytes"},
+    {"dma_queue", "queue_idx"},
+    {"dma_engine", "engine_idx"},
+    {"instruction_type", "tensor_instruction_type"},
+};
+
+std::string unquoted(std::string_view text) {
+  std::string plain;
+  for (std::size_t at = 1; at + 1 < text.size(); ++at) {
+    if (text[at] == '\\') ++at;  // the simulator's texts have no other escapes than these
+    plain += text[at];
+  }
+  return plain;
+}
+
+// One row after another of a table whose columns are those that any row has.
+class Columns {
+ public:
+  void add_row(std::string_view row, bool is_event, bool is_dma) {
+    for (const std::string& field : fields_of(row)) {
+      const std::size_t colon = field.find("\":");
+      std::string name = field.substr(1, colon - 1);
+      const std::string value = field.substr(colon + 2);
+      if (name == "predecessors" || name == "aggregated") continue;  // of the Flow table, and of two tables
+      if (is_event && name == "timestamp") name = "start_ts";
+      if (name == "subgroup") name = is_dma ? "queue_name" : "engine";
+      for (const TableName& each : kColumnNames) {
+        if (is_event && each.json == name) name = each.parquet;
+      }
+      add(name, value);
+    }
+    ++rows_;
+    for (auto& [name, column] : columns_) column.values.resize(rows_);
+  }
+  [[nodiscard]] std::string file() const {
+    std::vector<test::ParquetColumn> all;
+    for (const auto& [name, column] : columns_) {
+      test::ParquetColumn& parquet = all.emplace_back(test::ParquetColumn{name, column.type, column.values});
+      if (parquet.type != test::kParquetDouble) continue;
+      for (test::ParquetColumn::Value& value : parquet.values) {
+        if (const auto* whole = std::get_if<std::int64_t>(&value)) value = static_cast<double>(*whole);
+      }
+    }
+    return test::parquet_file(all, {.codec = test::kSnappy});
+  }
+  [[nodiscard]] bool empty() const { return rows_ == 0; }
+
+ private:
+  struct Column {
+    test::ParquetType type = test::kParquetInt64;
+    std::vector<test::ParquetColumn::Value> values;
+  };
+  void add(const std::string& name, const std::string& value) {
+    Column& column = columns_[name];
+    column.values.resize(rows_ + 1);
+    if (value.starts_with('"') || value.starts_with('[') || value.starts_with('{')) {
+      column.type = test::kParquetBytes;
+      column.values.back() = value.starts_with('"') ? unquoted(value) : value;
+    } else if (value == "true" || value == "false") {
+      column.type = test::kParquetBoolean;
+      column.values.back() = std::int64_t{value == "true"};
+    } else if (value.find_first_of(".e") != std::string::npos) {
+      column.type = test::kParquetDouble;
+      column.values.back() = std::stod(value);
+    } else {
+      column.values.back() = static_cast<std::int64_t>(std::stoll(value));
+    }
+  }
+  std::size_t rows_ = 0;
+  std::map<std::string, Column> columns_;
+};
+
+}  // namespace
+
+Result<void> write_simulated_tables(const capture::sim::SimulationOptions& options, const std::string& folder) {
+  const auto text = text_of_run(options);
+  if (!text) return text.error();
+  std::filesystem::create_directories(folder);
+  const std::string summary = folder + "/Summary.parquet";
+  std::ofstream(summary, std::ios::binary) << "PAR1" << std::string(2000, '\0');  // is filled last
+  const auto write = [&](const std::string& name, const Columns& columns) {
+    if (!columns.empty()) std::ofstream(folder + "/" + name + ".parquet", std::ios::binary) << columns.file();
+  };
+  for (const bool is_last : {false, true}) {
+    for (const Table& table : tables_of(*text)) {
+      const std::string_view json = table.name.substr(1, table.name.size() - 2);
+      const auto* const name = std::ranges::find(kTableNames, json, &TableName::json);
+      if (name == std::end(kTableNames) || (json == "summary") != is_last) continue;
+      const bool is_event = table.rows.front().find("\"duration\":") != std::string_view::npos;
+      const bool is_dma = json == "dma";
+      Columns rows, aggregated;
+      for (const std::string_view row : table.rows) {
+        const bool is_transfer = is_dma && row.find("\"aggregated\":\"yes\"") != std::string_view::npos;
+        (is_transfer ? aggregated : rows).add_row(row, is_event, is_dma);
+      }
+      write(std::string(name->parquet), rows);
+      write("DmaPacketAggregated", aggregated);
+    }
+  }
+  return {};
+}
+
+Result<void> write_simulated_profile(const capture::sim::SimulationOptions& options, const std::string& path) {
+  const auto text = text_of_run(options);
+  if (!text) return text.error();
   std::mt19937_64 random(options.seed);
-  std::vector<Table> tables = tables_of(text);
+  std::vector<Table> tables = tables_of(*text);
   std::shuffle(tables.begin(), tables.end(), random);
   std::ofstream out(path, std::ios::binary);
   for (Table& table : tables) {

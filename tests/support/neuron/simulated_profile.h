@@ -14,4 +14,8 @@ namespace accelscope {
 [[nodiscard]] Result<void> write_simulated_profile(const capture::sim::SimulationOptions& options,
                                                    const std::string& path);
 
+// The same run as the folder of Parquet tables that neuron-explorer writes. Only tables of events, and facts.
+[[nodiscard]] Result<void> write_simulated_tables(const capture::sim::SimulationOptions& options,
+                                                  const std::string& folder);
+
 }  // namespace accelscope

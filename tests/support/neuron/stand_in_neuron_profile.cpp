@@ -1,8 +1,13 @@
-// A stand-in for the vendor's neuron-profile, for tests: takes the documented options and no others, "executes" NEFFs
-// by writing traces that name a simulated run, and processes them with the simulator. Three variables steer it:
-//   STAND_IN_LOG   file to which every command line is added, a word a line, an empty line at its end
-//   STAND_IN_MODE  busy, memory, fail, killed, hang, no-trace, cut-trace, no-profile, cut-profile, refuse-rank-1
-//   STAND_IN_STEP  the subcommand that the mode is for; all, if it is not set
+// A stand-in for the vendor's tools, for tests: takes the documented options and no others, "executes" NEFFs by writing
+// traces that name a simulated run, and processes them with the simulator. As neuron-profile it writes JSON. As
+// neuron-explorer it has the manners of a release: up to 2.29 it knows no --ingest-only and never ends, later ones want
+// a --display-name, and from 2.34 on there is no JSON. Variables steer it:
+// As neuron-ls it lists a device.
+//   STAND_IN_LOG      file to which every command line is added, a word a line, an empty line at its end
+//   STAND_IN_MODE     busy, memory, fail, killed, hang, no-trace, cut-trace, no-profile, cut-profile, refuse-rank-1,
+//                     port-taken, dropped, dropped-table, framework
+//   STAND_IN_STEP     the subcommand that the mode is for; all, if it is not set
+//   STAND_IN_RELEASE  2.29, 2.31, 2.33 or 2.34; not set: 2.33 as neuron-explorer
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -19,6 +24,7 @@
 #include <vector>
 
 #include "tests/support/neuron/simulated_profile.h"
+#include "tests/support/parquet/parquet_writer.h"
 
 extern char** environ;
 
@@ -30,6 +36,10 @@ std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
+
+bool is_explorer = false;
+double release = 0;  // of the SDK
+constexpr double kSdk29 = 2.29, kSdk33 = 2.33, kSdk34 = 2.34;
 
 struct Usage {
   std::map<std::string, std::string> values;  // by long name; flags "on"
@@ -194,19 +204,29 @@ int inspect(const std::vector<std::string>& arguments) {
   const fs::path folder = fs::path(usage.values.at("output-dir")) / "i-0123_pid_42";
   fs::create_directories(folder);
   const auto end = std::chrono::system_clock::now().time_since_epoch();
-  std::ofstream(folder / "ntrace.pb") << std::chrono::duration_cast<std::chrono::nanoseconds>(end).count() << "\n";
+  std::ofstream(folder / "ntrace.pb") << "\x0a\x13"
+                                      << std::chrono::duration_cast<std::chrono::nanoseconds>(end).count();
   std::ofstream(folder / "neff_395760075800974.neff") << "program";
   write_trace(folder / "395760075800974_instid_0_vnc_0.ntff", 7, true);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+// The time in a system trace: digits, in a message where it was written as one.
+std::int64_t read_system_trace(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  while (file && (file.peek() < '0' || file.peek() > '9')) file.get();
+  std::int64_t time = 0;
+  file >> time;
+  return time;
 }
 
 int view_folder(const Usage& usage) {
   const std::string mode = mode_of("view");
   if (mode == "no-profile") return 0;
   const fs::path folder = usage.values.at("session-dir");
-  std::string end_ns;
+  std::int64_t end_ns = 0;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.path().filename() == "ntrace.pb") std::ifstream(entry.path()) >> end_ns;
+    if (entry.path().filename() == "ntrace.pb") end_ns = read_system_trace(entry.path());
   }
   std::ofstream("system_profile.json")
       << R"({"trace_events":[{"timestamp":)" << end_ns
@@ -220,16 +240,104 @@ int view_folder(const Usage& usage) {
   return 0;
 }
 
+void write_tables(int seed, const std::string& folder, bool whole) {
+  accelscope::capture::sim::SimulationOptions options;
+  options.seed = static_cast<std::uint64_t>(seed);
+  options.kernels = 1;
+  if (auto done = accelscope::write_simulated_tables(options, folder); !done) fail(1, done.message());
+  if (!whole) fs::resize_file(fs::path(folder) / "Instruction.parquet", 1000);
+}
+
+// A system profile of one call of the runtime, and of the framework where that was recorded.
+void write_system_tables(std::int64_t begin_ns, const fs::path& folder, const std::string& mode) {
+  using accelscope::test::ParquetColumn;
+  const std::size_t rows = mode == "framework" ? 2 : 1;
+  const auto number = [&](const char* name, std::int64_t value) {
+    return ParquetColumn{name, accelscope::test::kParquetInt64, std::vector<ParquetColumn::Value>(rows, value)};
+  };
+  const auto text = [&](const char* name, std::string value) {
+    return ParquetColumn{name, accelscope::test::kParquetBytes,
+                         std::vector<ParquetColumn::Value>(rows, std::move(value))};
+  };
+  const auto write = [&](const char* table, const std::vector<ParquetColumn>& columns) {
+    std::ofstream(folder / table, std::ios::binary) << accelscope::test::parquet_file(columns);
+  };
+  fs::create_directories(folder);
+  ParquetColumn source = text("trace_event_source", "nrt-nc-000");
+  if (mode == "framework") source.values.back() = std::string("framework");
+  write("SystemProfileEvents.parquet",
+        {number("start_ts", begin_ns), number("end_ts", begin_ns + 27094), number("duration_ns", 27094),
+         text("name", "nrt_execute"), source, number("id", 1), text("instance_id", "i-0123"), number("nc_idx", 0),
+         number("process_id", 42), number("thread_id", 42)});
+  write("SystemProfileMetadata.parquet", {text("first_ts_ns", std::to_string(begin_ns))});
+  if (mode == "dropped-table") {
+    write("Warning.parquet",
+          {text("category", "system"), text("message", "1234 system trace events were dropped on nc 0")});
+  }
+}
+
+// As the real one finds them: of every program that a trace of a folder ran, the NEFF has to lie near it.
+void explore_folder(const Usage& usage, const fs::path& output) {
+  const fs::path folder = usage.values.at("session-dir");
+  std::vector<fs::path> traces;
+  std::int64_t end_ns = 0;
+  std::size_t programs = 0;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().filename() == "ntrace.pb") end_ns = read_system_trace(entry.path());
+    if (entry.path().extension() == ".ntff") traces.push_back(entry.path());
+    programs += entry.path().extension() == ".neff" ? 1 : 0;
+  }
+  if (traces.empty() && end_ns == 0) fail(1, fmt::format("no profiles found in {}", folder.string()));
+  if (end_ns != 0) write_system_tables(end_ns, output / "system", mode_of("view"));
+  if (usage.values.contains("ignore-device-profile")) return;
+  if (!traces.empty() && programs == 0) fail(1, "no NEFF for " + traces.front().string());
+  std::sort(traces.begin(), traces.end());
+  for (const fs::path& trace : traces) {
+    if (trace.stem().string().find("_session_") != std::string::npos && programs < 2)
+      fail(1, fmt::format("a NEFF of {} is missing", trace.string()));
+    write_tables(read_trace(trace), output / ("device_" + trace.stem().string()), true);
+  }
+}
+
+int explore(const Usage& usage) {
+  const std::string mode = mode_of("view");
+  play_failure(mode);
+  const std::string format = usage.values.contains("output-format") ? usage.values.at("output-format") : "parquet";
+  if (format != "parquet" && !(format == "json" && release < kSdk34)) {
+    fail(1, fmt::format("Invalid value `{}' for option `--output-format'. Allowed values are: parquet, perfetto, "
+                        "summary-json or summary-text",
+                        format));
+  }
+  if (release > kSdk29 && !usage.values.contains("display-name")) fail(1, "FATAL the display name is not set");
+  if (format == "json") fmt::print("WARN --output-format json ends with the next release\n");
+  if (mode == "dropped") fmt::print("WARN 1234 system trace events were dropped on nc 0\n");
+  if (mode == "no-profile") return 0;
+  const fs::path output = usage.values.at("output-file");
+  if (usage.values.contains("session-dir")) {
+    explore_folder(usage, output);
+  } else {
+    require_file(usage, "neff-path");
+    require_file(usage, "session-file");
+    const int seed = read_trace(usage.values.at("session-file"));
+    fmt::print("INFO processing {}\n", usage.values.at("session-file"));
+    write_tables(seed, output, mode != "cut-profile");
+  }
+  if (mode == "port-taken") fail(1, "listen tcp 127.0.0.1:3002: bind: address already in use");
+  std::fflush(stdout);
+  while (!usage.values.contains("ingest-only")) ::pause();  // it serves what it has written
+  return 0;
+}
+
 int view(const std::vector<std::string>& arguments) {
-  const Usage usage = parse(arguments,
-                            {{"neff-path", 'n', true},
-                             {"session-file", 's', true},
-                             {"session-dir", 'd', true},
-                             {"output-format", 0, true},
-                             {"output-file", 0, true},
-                             {"ignore-device-profile", 0, false}},
-                            false);
-  if (usage.values.at("output-format") != "json") fail(1, "the stand-in writes JSON only");
+  std::vector<Known> known = {{"neff-path", 'n', true},   {"session-file", 's', true},
+                              {"session-dir", 'd', true}, {"output-format", 0, true},
+                              {"output-file", 0, true},   {"ignore-device-profile", 0, false}};
+  // A link of the old name leads to the successor in releases without neuron-profile.
+  if (is_explorer) known.push_back({"disable-ui", 0, false});
+  if (is_explorer && release > kSdk29)
+    known.insert(known.end(), {{"ingest-only", 0, false}, {"display-name", 0, true}});
+  const Usage usage = parse(arguments, known, false);
+  if (is_explorer) return explore(usage);
   const std::string mode = mode_of("view");
   play_failure(mode);
   if (usage.values.contains("session-dir")) return view_folder(usage);
@@ -242,13 +350,31 @@ int view(const std::vector<std::string>& arguments) {
   return 0;
 }
 
+// One device of eight cores. Without facts of the instance up to 2.33, whose tool knows both ways of asking.
+int list_devices(const std::vector<std::string>& arguments) {
+  const Usage usage =
+      parse(arguments,
+            release >= kSdk34   ? std::vector<Known>{{"output-format", 'o', true}}
+            : release >= kSdk33 ? std::vector<Known>{{"output-format", 'o', true}, {"json-output", 'j', false}}
+                                : std::vector<Known>{{"json-output", 'j', false}},
+            false);
+  const std::string list = R"([{"neuron_device": 0, "bdf": "00:1e.0", "nc_count": 8, "memory_size": 103079215104}])";
+  const bool is_new = usage.values.contains("output-format");
+  fmt::print("{}\n", is_new ? R"({"instance_type": "trn2.48xlarge", "neuron_devices": )" + list + "}" : list);
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   const std::vector<std::string> arguments(words + 1, words + count);
+  const std::string sdk = variable("STAND_IN_RELEASE");
+  release = sdk.empty() ? kSdk33 : std::stod(sdk);
+  is_explorer = fs::path(words[0]).filename() == "neuron-explorer" || (!sdk.empty() && release > kSdk29);
+  if (fs::path(words[0]).filename() == "neuron-ls") return list_devices(arguments);
   if (arguments.empty()) fail(1, "Please specify one command of: capture, inspect or view");
   if (arguments.front() == "--version") {
-    fmt::print("stand-in neuron-profile 2.26.0\n");
+    fmt::print("stand-in {}\n", is_explorer ? fmt::format("neuron-explorer {}", release) : "neuron-profile 2.26.0");
     return 0;
   }
   if (const std::string log = variable("STAND_IN_LOG"); !log.empty()) {

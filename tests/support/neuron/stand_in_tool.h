@@ -1,5 +1,5 @@
-// The stand-in for neuron-profile as the only one on PATH, in a folder of the test's own; everything is as before when
-// the object goes.
+// The stand-in for one of the vendor's tools as the only one on PATH, in a folder of the test's own; everything is as
+// before when the object goes.
 #pragma once
 
 #include <cstdlib>
@@ -26,6 +26,7 @@ class StandInTool {
     set("STAND_IN_LOG", (path_ / "log").string());
     set("STAND_IN_MODE", "");
     set("STAND_IN_STEP", "");
+    set("STAND_IN_RELEASE", "");
   }
   ~StandInTool() {
     for (const auto& [name, value] : before_) {
@@ -49,6 +50,8 @@ class StandInTool {
     set("STAND_IN_MODE", mode);
     set("STAND_IN_STEP", step);
   }
+  // The SDK that it is of: "2.29", "2.31", "2.33", "2.34".
+  void of_release(const std::string& release) { set("STAND_IN_RELEASE", release); }
   // The command lines that it was given, without its own name.
   [[nodiscard]] std::vector<std::vector<std::string>> commands() const {
     std::vector<std::vector<std::string>> all;

@@ -285,11 +285,13 @@ Levels levels_of(const ParquetColumn& column, std::size_t first, std::size_t las
       if (!null) levels.values.push_back(value);
       continue;
     }
-    const ParquetColumn::List list = null ? ParquetColumn::List{} : std::get<ParquetColumn::List>(value);
+    std::vector<Value> list;
+    if (const auto* numbers = std::get_if<ParquetColumn::List>(&value)) list.assign(numbers->begin(), numbers->end());
+    if (const auto* words = std::get_if<ParquetColumn::Texts>(&value)) list.assign(words->begin(), words->end());
     for (std::size_t i = 0; i < std::max<std::size_t>(1, list.size()); ++i) {
       levels.definitions.push_back(null ? 0 : list.empty() ? 1 : 2);
       levels.repetitions.push_back(i == 0 ? 0 : 1);
-      if (i < list.size()) levels.values.emplace_back(list[i]);
+      if (i < list.size()) levels.values.push_back(list[i]);
     }
   }
   return levels;
@@ -320,17 +322,33 @@ class Writer {
   }
 
  private:
+  [[nodiscard]] bool begins_record(std::size_t i) const {
+    return !columns_[i].record.empty() && (i == 0 || columns_[i - 1].record != columns_[i].record);
+  }
   static int most_definition(const ParquetColumn& column) { return column.is_list ? 2 : column.required ? 0 : 1; }
 
   void schema(Thrift& footer) const {
     std::size_t elements = 1;
-    for (const ParquetColumn& column : columns_) elements += column.is_list ? 3 : 1;
+    std::size_t tops = 0;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      elements += (columns_[i].is_list ? 3 : 1) + (begins_record(i) ? 1 : 0);
+      tops += columns_[i].record.empty() || begins_record(i) ? 1 : 0;
+    }
     footer.list(2, elements, 12);
     footer.open_element();
     footer.text(4, "schema");
-    footer.number(5, static_cast<std::int64_t>(columns_.size()));
+    footer.number(5, static_cast<std::int64_t>(tops));
     footer.close();
-    for (const ParquetColumn& column : columns_) {
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const ParquetColumn& column = columns_[i];
+      if (begins_record(i)) {
+        const auto is_member = [&](const ParquetColumn& each) { return each.record == column.record; };
+        footer.open_element();
+        footer.number(3, 0);
+        footer.text(4, column.record);
+        footer.number(5, std::count_if(columns_.begin(), columns_.end(), is_member));
+        footer.close();
+      }
       if (column.is_list) {
         footer.open_element();
         footer.number(3, 1);
@@ -395,7 +413,8 @@ class Writer {
     thrift.number(1, column.type);
     thrift.list(2, 1, 5);
     put_varint(thrift.bytes, zigzag(column.encoding));
-    thrift.list(3, 1, 8);
+    thrift.list(3, column.record.empty() ? 1 : 2, 8);
+    if (!column.record.empty()) thrift.element(column.record);
     thrift.element(column.name);
     thrift.number(4, codec);
     thrift.number(5, static_cast<std::int64_t>(values), 6);

@@ -34,19 +34,21 @@ enum ParquetCodec { kNoCodec = 0, kSnappy = 1, kGzip = 2, kBrotli = 4, kZstd = 6
 
 struct ParquetColumn {
   using List = std::vector<std::int64_t>;
+  using Texts = std::vector<std::string>;
   // Nothing is null; whole numbers also for truth values, texts also for int96 and fixed bytes; a list for lists.
-  using Value = std::variant<std::monostate, std::int64_t, double, std::string, List>;
+  using Value = std::variant<std::monostate, std::int64_t, double, std::string, List, Texts>;
 
   std::string name;
   ParquetType type = kParquetInt64;
   std::vector<Value> values;
   ParquetEncoding encoding = kPlain;
   bool required = false;  // then no value may be null
-  bool is_list = false;   // optional, of int64 that are there
+  bool is_list = false;   // optional, of int64 or texts that are there
   int converted = -1;     // ConvertedType
   int scale = 0;
-  int length = 0;  // of fixed bytes
-  int codec = -1;  // of this column; -1: the file's
+  int length = 0;           // of fixed bytes
+  int codec = -1;           // of this column; -1: the file's
+  std::string record = {};  // it is a member of, which every row has; members follow each other
 };
 
 struct ParquetLayout {

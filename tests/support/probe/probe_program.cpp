@@ -78,6 +78,13 @@ int main(int argc, char** argv) {
     channel().intent(Intent::pause);
     channel().intent(Intent::resume);
     for (; channel().collecting(); ::usleep(1000)) write_numbers(10);
+  } else if (what == "hold back" || what == "hold back for ever") {
+    channel().flushes_at_end();
+    write_numbers(1);
+    while (!channel().ending()) ::usleep(1000);
+    if (what == "hold back") write_numbers(count);
+    if (what == "hold back") channel().flushed();
+    while (channel().attached()) ::usleep(1000);
   } else if (what == "detach") {
     write_numbers(count);
     channel().detach();

@@ -25,7 +25,14 @@ TorchModel::TorchModel(const TorchModelOptions& options) : options_(options) {
     if (entries_[i].action == "alloc") born.insert(entries_[i].address);
     if (entries_[i].action == "free_completed" && born.erase(entries_[i].address) == 0) ++guessed_;
   }
-  write();
+  pickle_ = write(first_, false);
+  take_part();
+}
+
+void TorchModel::take_part() {
+  const std::size_t number = parts_begun_++;
+  if (number != options_.lost_part) parts_.push_back(write(part_first_, number == options_.lost_part + 1));
+  part_first_ = entries_.size();
 }
 
 TorchModelState TorchModel::state() const {
@@ -50,6 +57,7 @@ void TorchModel::add(std::string action, std::uint64_t address, std::uint64_t si
 void TorchModel::run(std::mt19937_64& random) {
   std::vector<std::uint64_t> alive, pending;
   for (std::size_t i = 0; i < options_.requests; ++i) {
+    if (i % options_.requests_between_parts == options_.requests_between_parts - 1) take_part();
     const std::uint64_t dice = random() % 100;
     if (dice < 52 || alive.empty()) {
       const std::uint64_t size = dice % 3 == 0   ? 1 + random() % 4000
@@ -172,7 +180,7 @@ void TorchModel::release(std::uint64_t address, bool completes) {
   add("free_completed", address, requested, stack);
 }
 
-void TorchModel::write() {
+std::string TorchModel::write(std::size_t first, bool has_gap) const {
   PickleWriter writer(options_.protocol);
   std::map<int, std::uint32_t> stacks;
   const auto frames = [&](int stack) {
@@ -264,7 +272,7 @@ void TorchModel::write() {
     if (device > 0) continue;
     writer.mark();
     std::size_t batch = 0;
-    for (std::size_t i = first_; i < entries_.size(); ++i) {
+    for (std::size_t i = first; i < entries_.size(); ++i) {
       const ModelEntry& entry = entries_[i];
       writer.begin_dict();
       writer.mark();
@@ -285,8 +293,17 @@ void TorchModel::write() {
     writer.appends();
   }
   writer.appends();
+  if (has_gap) {
+    writer.text("accelscope");
+    writer.begin_dict();
+    writer.text("gaps");
+    writer.begin_list();
+    writer.integer(0);
+    writer.append();
+    writer.set_item();
+  }
   writer.set_items();
-  pickle_ = writer.finish();
+  return writer.finish();
 }
 
 }  // namespace accelscope::test

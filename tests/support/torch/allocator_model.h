@@ -20,6 +20,8 @@ struct TorchModelOptions {
   bool history = false;  // as versions before 2.1 wrote blocks
   int protocol = 4;
   int devices = 1;
+  std::size_t requests_between_parts = SIZE_MAX;  // snapshots that are taken meanwhile
+  std::size_t lost_part = SIZE_MAX;               // nobody has taken that one: its entries are lost
 };
 
 struct TorchModelState {
@@ -31,6 +33,8 @@ class TorchModel {
   explicit TorchModel(const TorchModelOptions& options);
 
   [[nodiscard]] const std::string& pickle() const noexcept { return pickle_; }
+  // Snapshots that each have the entries since the one before; the last one is of the end.
+  [[nodiscard]] const std::vector<std::string>& parts() const noexcept { return parts_; }
   // Of device 0, after every entry that the trace has, and before the first of them.
   [[nodiscard]] const std::vector<TorchModelState>& states() const noexcept { return states_; }
   [[nodiscard]] const TorchModelState& before() const noexcept { return before_; }
@@ -62,7 +66,8 @@ class TorchModel {
   void add(std::string action, std::uint64_t address, std::uint64_t size, int stack);
   void merge(ModelSegment& segment, std::map<std::uint64_t, ModelBlock>::iterator block);
   [[nodiscard]] TorchModelState state() const;
-  void write();
+  [[nodiscard]] std::string write(std::size_t first, bool has_gap) const;
+  void take_part();
 
   TorchModelOptions options_;
   std::map<std::uint64_t, ModelSegment> segments_;
@@ -72,6 +77,8 @@ class TorchModel {
   std::size_t first_ = 0;
   std::size_t ooms_ = 0, guessed_ = 0;
   std::string pickle_;
+  std::vector<std::string> parts_;
+  std::size_t parts_begun_ = 0, part_first_ = 0;
   std::vector<TorchModelState> states_;
   TorchModelState before_;
 };

@@ -34,6 +34,10 @@ def _collector():
                 if _accelscope.attached():
                     import atexit
                     atexit.register(_accelscope.finish)
+                    folder = _accelscope.setting("torch-memory")
+                    if folder:
+                        from . import torch_memory
+                        torch_memory.watch(_accelscope, folder)
                 _module = _accelscope
     return _module
 

@@ -671,7 +671,7 @@ ChromeTable ChromeRowReader::table_of(const Row& row) {
   CategoryPlace& place = categories_[record.category % categories_.size()];
   if (place.category != record.category) {
     const std::string_view category = vocabulary_.strings.text(record.category);
-    place = {record.category, table_of_category(category), category == kOwnChromeAllocation};
+    place = {record.category, table_of_category(category), category == exporting::kOwnChromeAllocation};
   }
   if (is_instant(record.phase))
     return place.allocation || row.name == "[memory]" ? ChromeTable::memory : ChromeTable::instant;

@@ -6,12 +6,14 @@
 #include <span>
 #include <string_view>
 
+#include "capture/sources/tracks/flow_ends.h"
 #include "capture/sources/tracks/held_events.h"
 
 namespace accelscope::capture::sources::chrome {
 namespace {
 
 using tracks::HeldEvent;
+using tracks::mixed_key;
 
 constexpr std::string_view kFlowCorrelation = "correlation";
 constexpr std::string_view kFlowExternalId = "External id";
@@ -27,12 +29,6 @@ constexpr std::string_view kFlowExternalId = "External id";
   return place == TablePlace::stream || place == TablePlace::dma_queue || place == TablePlace::annotation;
 }
 
-[[nodiscard]] std::uint64_t mix(std::uint64_t hash, std::uint64_t value) noexcept {
-  constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15U;
-  hash ^= value + kPrime + (hash << 6) + (hash >> 2);
-  return hash * kPrime;
-}
-
 // Where only one of both says its rank they may be of the same.
 [[nodiscard]] bool may_be_one(std::uint32_t rank, std::uint32_t other) noexcept {
   return rank == 0 || other == 0 || rank == other;
@@ -40,7 +36,7 @@ constexpr std::string_view kFlowExternalId = "External id";
 
 // Of a file of one rank the id itself.
 [[nodiscard]] std::uint64_t of_rank(std::uint64_t id, std::uint32_t rank) noexcept {
-  return rank == 0 ? id : mix(rank, id);
+  return rank == 0 ? id : mixed_key(rank, id);
 }
 
 }  // namespace
@@ -50,7 +46,8 @@ void FlowBinder::add(const EventRecord& record, bool launch) {
   end.id = record.id;
   // The profiler of 2020 calls the end of a launch as it calls the kernel.
   const StringId name = launch ? 0 : record.name;
-  end.key = mix(mix(mix(mix(record.category, name), record.scope), record.id), record.id_is_text ? 1 : 0);
+  end.key = mixed_key(mixed_key(mixed_key(mixed_key(record.category, name), record.scope), record.id),
+                      record.id_is_text ? 1 : 0);
   end.ns = record.start;
   end.thread = record.thread;
   end.name = record.name;
@@ -68,7 +65,7 @@ void FlowBinder::add_bound(const EventRecord& record, std::uint32_t events_track
   End end;
   end.id = record.bind_id;
   end.id_is_text = record.bind_id_is_text;
-  end.key = mix(mix(kVersion2, record.bind_id), record.bind_id_is_text ? 1 : 0);
+  end.key = mixed_key(mixed_key(kVersion2, record.bind_id), record.bind_id_is_text ? 1 : 0);
   end.ns = record.start;
   end.finish = record.start + std::max<std::int64_t>(0, record.duration);
   end.thread = record.thread;

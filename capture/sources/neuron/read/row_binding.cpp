@@ -108,6 +108,13 @@ void add_extra_column(Schema& schema) {
                             .explanation = "Fields of the file that have no column of their own, as JSON."});
 }
 
+std::string_view schema_column_of(const Schema& schema, std::string_view newer) {
+  const auto* const found = std::find_if(std::begin(kAliases), std::end(kAliases), [&](const Alias& alias) {
+    return alias.newer == newer && (schema.find(alias.known) || schema.name_column == alias.known);
+  });
+  return found == std::end(kAliases) || schema.find(newer) ? newer : found->known;
+}
+
 RowBinding::RowBinding(const Schema& schema, std::span<const std::string_view> consumed) : table_(1024) {
   assert(!schema.columns.empty() && schema.columns.back().name == kExtraColumn);
   extra_column_ = schema.columns.size() - 1;
@@ -216,7 +223,7 @@ void RowBinding::bind_field(const json::JsonField& field, const Slot& slot, Even
       break;
     case Role::name:
       if (!row.name.empty()) ++counts_.duplicate_keys;
-      row.name = field.text;
+      row.name = shown_text(field, name_);
       break;
     case Role::column:
       if (sorter.is_set(slot.column)) ++counts_.duplicate_keys;

@@ -26,6 +26,10 @@ inline constexpr std::string_view kExtraColumn = "extra";
 // Adds the column for what the schema does not know.
 void add_extra_column(Schema& schema);
 
+// The name of the schema's column that takes the values of a newer export's: "transfer_size" for "transfer_bytes";
+// the same name where there is no other.
+[[nodiscard]] std::string_view schema_column_of(const Schema& schema, std::string_view newer);
+
 // Keys that rules look at besides putting their values into columns.
 inline constexpr std::string_view kCapturedWords =
     "id label subgroup engine pcore_idx trigger predecessors elements variable queue_type source dest "
@@ -34,8 +38,8 @@ inline constexpr std::string_view kCapturedWords =
     "start_address end_address tensor_name hbm_transfer_rate hbm_total_transfer_bytes message size "
     "usage_avg input_size output_size replica_group algorithm_bandwidth bus_bandwidth stack_frame_ids "
     "subgraph fully_qualified_subgraph sg_name nc nc_idx device in_id out_id dma_queue dma_engine transfer_size "
-    "psum_read_sbuf_write_bytes";
-inline constexpr std::size_t kCapturedCount = 56;
+    "psum_read_sbuf_write_bytes group worker_gid total_size flow_id model_id nc_timestamp_ns cpu_timestamp_ns";
+inline constexpr std::size_t kCapturedCount = 63;
 inline constexpr auto kCapturedKeys = [] {
   std::array<std::string_view, kCapturedCount> keys;
   std::string_view words = kCapturedWords;
@@ -104,6 +108,8 @@ class RowBinding {
   // Begins an event in the sorter and sets its columns.
   void bind(std::span<const json::JsonField> fields, EventSorter& sorter, SessionWriter& writer, BoundRow& row);
   [[nodiscard]] const BindingCounts& counts() const noexcept { return counts_; }
+  // Whether values of that key go anywhere else than into the extra column.
+  [[nodiscard]] bool knows(std::string_view key) const noexcept { return find(key) != nullptr; }
 
  private:
   enum class Role : std::uint8_t { unknown, start, duration, end, name, column, nothing };
@@ -138,6 +144,7 @@ class RowBinding {
   std::size_t extra_column_ = 0;
   std::string extra_;
   std::string scratch_;
+  std::string name_;
   BindingCounts counts_;
 };
 

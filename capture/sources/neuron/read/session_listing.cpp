@@ -34,11 +34,11 @@ namespace {
 }
 
 struct Reader {
-  std::vector<Executor> rows;
+  std::vector<analysis::Executor> rows;
   std::string node;
 
   bool graph(const json::JsonField& value) {
-    Executor row;
+    analysis::Executor row;
     row.node = node;
     const bool whole = json::each_member(value.text, [&](const json::JsonField& field) {
       const std::string key = lower_case(field.key);
@@ -88,7 +88,7 @@ bool is_session_listing(std::string_view first_bytes) noexcept {
   return first_bytes.find("\"NeffNodes\"") != std::string_view::npos;
 }
 
-Result<std::vector<Executor>> read_session_listing(std::string_view text) {
+Result<std::vector<analysis::Executor>> read_session_listing(std::string_view text) {
   Reader reader;
   bool found = false;
   const bool whole = json::each_member(text, [&](const json::JsonField& value) {

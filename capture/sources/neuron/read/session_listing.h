@@ -13,6 +13,6 @@ namespace accelscope::capture::sources::neuron {
 [[nodiscard]] bool is_session_listing(std::string_view first_bytes) noexcept;
 
 // One row for each graph. Fails if the text is not such a listing or breaks off.
-[[nodiscard]] Result<std::vector<Executor>> read_session_listing(std::string_view text);
+[[nodiscard]] Result<std::vector<analysis::Executor>> read_session_listing(std::string_view text);
 
 }  // namespace accelscope::capture::sources::neuron

@@ -74,25 +74,8 @@ constexpr std::array<std::string_view, 6> kFactTables = {"metadata",       "prof
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kNewerFactTables = {
     {{"Metadata", "metadata"}, {"Summary", "summary"}, {"NeffHeader", "neff_header"}}};
 
-// Tables of the newer exports that have no schema of their own here. Operators of the framework are layers.
-constexpr PlainTableRule kPlainTables[] = {{"FrameworkNode", "layer", "Layers"},
-                                           {"AssemblyInstruction"},
-                                           {"BirInstruction"},
-                                           {"DeviceProfileList"},
-                                           {"DmaUsageSummary"},
-                                           {"ExecutionInfo"},
-                                           {"FrameworkInstruction"},
-                                           {"HloInstruction"},
-                                           {"KernelInstructions"},
-                                           {"KernelIterationVariables"},
-                                           {"KernelStackFrames"},
-                                           {"MemoryBandwidthPoint"},
-                                           {"OpcodeSummary"},
-                                           {"PenguinInstruction"},
-                                           {"SchemaFields"},
-                                           {"SystemProfileHbmUsage"},
-                                           {"SystemProfileMetadata"},
-                                           {"ThrottleSummary"}};
+// Operators of the framework are layers; other documented tables without a schema of their own here are tables.
+constexpr PlainTableRule kPlainTables[] = {{"FrameworkNode", "layer", "Layers"}};
 
 }  // namespace
 
@@ -121,7 +104,7 @@ const PlainTableRule* find_plain_table(std::string_view table) noexcept {
 
 bool is_summary_key(std::string_view json_name) noexcept {
   constexpr std::size_t kHashDigits = 40;
-  return json_name.size() == kHashDigits + 2 && json_name.starts_with("n_") &&
+  return json_name.size() == kHashDigits + 2 && (json_name.starts_with("n_") || json_name.starts_with("s_")) &&
          json_name.find_first_not_of("0123456789abcdef", 2) == std::string_view::npos;
 }
 

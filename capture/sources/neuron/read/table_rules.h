@@ -48,11 +48,15 @@ enum class NeuronTable : std::uint8_t {
   flow,              // JSON instruction.predecessors; "flow": instants at the start of the dependent event
   cc_stream,         // JSON cc_stream; "table"
   core_barrier,      // JSON core_barriers; "barrier", one track per engine
-  trace_event,       // JSON trace_events of a system profile; "host_thread", one track per process and thread
+  trace_event,       // JSON trace_events of a system profile: the runtime's calls, "host_thread", one track per thread,
+                     //   and what devices executed, "stream", "collective", "barrier", one track per core
+  framework_event,   // those of the framework; "host_thread", one track per thread
   host_memory,       // JSON mem_usage of a system profile; "counter", one track per instance
   cpu_util,          // JSON cpu_util of a system profile; "counter", one track per processor core
+  host_transfer,     // derived from calls that move data; "counter", one track per core and direction
+  hbm_usage,         // SystemProfileHbmUsage; "counter", one track per HBM and use
 };
-inline constexpr std::size_t kNeuronTableCount = 29;
+inline constexpr std::size_t kNeuronTableCount = 32;
 
 namespace tables {
 
@@ -110,6 +114,7 @@ inline constexpr ColumnSpec kInstruction[] = {
      "Name that the compiler's last stage gave the instruction."},
     {"penguin_id", kString, "", kIds, "Penguin",
      "The operation in the compiler's tiled representation, with its subgraph."},
+    {"penguin_name", kString, "", kIds, "Penguin name", "Name of that operation, with its type, shape and indices."},
     {"raw_penguin_id", kInt, "", kIds, "Raw Penguin", "The same as one number."},
     {"raw_hlo_id", kInt, "", kIds, "HLO number", "Number of the graph operation that the instruction is part of."},
     {"raw_framework_id", kString, "", kIds, "Framework", "Numbers of the framework operations that it came from."},
@@ -123,6 +128,11 @@ inline constexpr ColumnSpec kInstruction[] = {
      "Line that the compiler's debug information names; it knows more instructions than the kernel's own lines do."},
     {"stack_frames", kString, "", kLayerAndSource, "Stack",
      "Calls that led to this line when the kernel was traced, innermost first.", Role::stack},
+    {"other_stack_frames", kString, "", kLayerAndSource, "Also from",
+     "The innermost calls of other stacks that led to the same instruction: the compiler made one of several.",
+     Role::stack},
+    {"loop_variables", kString, "", kLayerAndSource, "Loop variables",
+     "Values of the variables of the kernel's loops around the instruction, outermost first."},
     {"stack_frame_ids", kString, "", kLayerAndSource, "Stack frame ids",
      "Numbers of those calls in the profile's frame tables."},
     {"hlo_name", kString, "", kLayerAndSource, "HLO", "Operation of the compiler's input graph."},
@@ -442,6 +452,42 @@ inline constexpr ColumnSpec kTraceEvent[] = {
     {"framework_stream_id", kString, "", kIds, "Framework stream", "Stream of the framework that it belongs to."},
     {"extra_attributes_json", kText, "", kDetails, "Attributes", "Further attributes, as JSON."},
 };
+// What newer exports keep in extra_attributes_json.
+inline constexpr ColumnSpec kCallAttributes[] = {
+    {"total_size", kInt, "B", kMemory, "Bytes of the batch", "Bytes that all operations of the batch moved."},
+    {"num_batches", kInt, "", kOperation, "Batches", "How many batches the call was made of."},
+    {"total_num_ops", kInt, "", kOperation, "Operations", "How many operations the batches held."},
+    {"offset", kInt, "B", kMemory, "Offset", "Where in the tensor the access began."},
+    {"mem_handle", kUnsigned, "", kIds, "Memory handle", "The runtime's number of the device memory."},
+    {"ref_count", kInt, "", kDetails, "References", "How many held the memory after the call."},
+    {"hbm_idx", kInt, "", kMemory, "HBM", "Number of the HBM on its device."},
+    {"usage_type", kString, "", kMemory, "Use", "What the device memory is used for."},
+    {"allocated_bytes", kInt, "B", kMemory, "Allocated", "Bytes of device memory that the call allocated."},
+    {"freed_bytes", kInt, "B", kMemory, "Freed", "Bytes of device memory that the call gave back."},
+    {"physical_address", kUnsigned, "", kMemory, "Physical address", "Where the memory lies on the device."},
+    {"total_bytes", kInt, "B", kMemory, "In use", "Bytes of this HBM in use after the call."},
+    {"usage_type_total_bytes", kInt, "B", kMemory, "In use for it", "Bytes of this HBM in use for the same purpose."},
+    {"model_id", kUnsigned, "", kIds, "Model", "The runtime's number of the model that was executed."},
+    {"exec_id", kUnsigned, "", kIds, "Execution", "Number of the execution."},
+    {"request_id", kUnsigned, "", kIds, "Request", "Number of the request that the call served."},
+    {"peer_id", kInt, "", kIds, "Peer", "Number of the peer that data was exchanged with."},
+    {"op_id", kUnsigned, "", kIds, "Operation id", "Number of the collective operation."},
+    {"gid", kInt, "", kIds, "Group", "Number of the group of ranks."},
+    {"stream_id", kInt, "", kIds, "Stream", "Stream of collectives that it ran on."},
+    {"nc_timestamp_ns", kInt, "ns", kTiming, "Device time", "What the device's own clock showed then."},
+    {"cpu_timestamp_ns", kInt, "ns", kTiming, "Host time", "What the host's clock showed at the same moment."},
+};
+inline constexpr ColumnSpec kFrameworkOnly[] = {
+    {"source_location", kString, "", kLayerAndSource, "Source", "Line of the program where the function begins.",
+     Role::source_location},
+};
+inline constexpr ColumnSpec kHostTransfer[] = {
+    {"rate", kReal, "B/s", kMemory, "Rate", "Sum over the transfers under way: bytes of each over its duration.",
+     Role::value, true},
+};
+inline constexpr ColumnSpec kHbmUsage[] = {
+    {"bytes", kInt, "B", kMemory, "In use", "Bytes of the HBM in use from here to the next sample.", Role::value, true},
+};
 inline constexpr ColumnSpec kHostMemory[] = {
     {"usage", kInt, "B", kMemory, "Used", "Memory of the machine in use.", Role::value, true},
     {"percent_usage", kReal, "%", kMemory, "Share used", "The same as a percentage of all memory."},
@@ -501,9 +547,12 @@ inline constexpr std::array<TableSpec, kNeuronTableCount> kTables = {{
     {{"cc_stream", EventKind::table, "stream_id", "The stream of collectives."}, kCcStream},
     {{"core_barrier", EventKind::slice, "engine_name", "Engine that waited for its twin on the other core."},
      kCoreBarrier},
-    {{"trace_event", EventKind::slice, "name", "The call or phase."}, kTraceEvent},
+    {{"trace_event", EventKind::slice, "name", "The call or phase."}, kTraceEvent, kCallAttributes},
+    {{"framework_event", EventKind::slice, "name", "The function or operator."}, kTraceEvent, kFrameworkOnly},
     {{"host_memory", EventKind::counter, "counter", "The counter."}, kHostMemory},
     {{"cpu_util", EventKind::counter, "counter", "The counter."}, kCpuUtil},
+    {{"host_transfer", EventKind::counter, "counter", "The counter."}, kHostTransfer},
+    {{"hbm_usage", EventKind::counter, "counter", "The counter."}, kHbmUsage},
 }};
 
 }  // namespace tables
@@ -554,7 +603,7 @@ struct TableRule {
 // "summary" for "Summary", as newer exports call it; other names as they are.
 [[nodiscard]] std::string_view fact_table_name(std::string_view table) noexcept;
 
-// Tables that are documented, and are imported with the columns that they come with.
+// Tables that are imported with the columns that they come with, on tracks that are not called after them.
 struct PlainTableRule {
   std::string_view table;
   std::string_view track_kind = "table";
@@ -562,7 +611,7 @@ struct PlainTableRule {
 };
 [[nodiscard]] const PlainTableRule* find_plain_table(std::string_view table) noexcept;
 
-// "n_" and forty hexadecimal digits: the key of a summary in summary-json.
+// "n_" and forty hexadecimal digits, of a device, or "s_" and as many, of the system: the key of a summary's figures.
 [[nodiscard]] bool is_summary_key(std::string_view json_name) noexcept;
 
 }  // namespace accelscope::capture::sources::neuron

@@ -33,6 +33,7 @@ void TrackPlan::set_parent_name(std::uint32_t track, SchemaNumber schema, std::s
 }
 
 TrackNumber TrackPlan::parent_of(const Planned& planned) const {
+  if (planned.parent != kNone) return written(planned.parent);
   if (planned.parent_name.empty()) return kNone;
   const auto found = by_key_.find(key_of(planned.parent_schema, planned.track.kind, planned.parent_name, planned.core));
   return found == by_key_.end() ? kNone : tracks_[found->second].number;
@@ -98,7 +99,8 @@ void TrackPlan::write(SessionWriter& writer, const CorePlan& cores, ClockNumber 
   for (const std::size_t index : order) {
     Planned& planned = tracks_[index];
     Track track = planned.track;
-    if (track.host.empty()) track.device = cores.device(planned.core);
+    if (track.host.empty() && track.device.empty()) track.device = cores.device(planned.core);
+    if (!planned.title.empty()) track.name = planned.title;
     track.clock = planned.timed ? clock : kNone;
     track.parent = parent_of(planned);  // comes first in natural order: its name begins this one's
     track.order = place++;
@@ -176,7 +178,7 @@ Result<void> ImportTable::write(const TrackPlan& plan, SessionWriter& writer, co
     Row row = writer.begin_event(doubtful ? aside : plan.written(event.track), event.start, event.duration, event.name);
     copy_values(event, schema(), row);
     for (std::size_t i = 0; ticks_per_ns != 1 && i < columns.size(); ++i) {
-      if (columns[i].type == ColumnType::int64 && columns[i].unit == "ns" && event.has(i)) {
+      if (columns[i].type == ColumnType::int64 && columns[i].unit == Unit::ns && event.has(i)) {
         row.integer(i, event.int64(i) / ticks_per_ns);
       }
     }

@@ -35,6 +35,12 @@ class TrackPlan {
   void set_unit(std::uint32_t track, std::string unit) { tracks_[track].track.unit = std::move(unit); }
   void set_untimed(std::uint32_t track) { tracks_[track].timed = false; }
   void set_host(std::uint32_t track, std::string host) { tracks_[track].track.host = std::move(host); }
+  // A device beside the cores of the plan.
+  void set_device(std::uint32_t track, std::string device) { tracks_[track].track.device = std::move(device); }
+  // What the track is called; else as it was named when it turned up.
+  void set_title(std::uint32_t track, std::string title) { tracks_[track].title = std::move(title); }
+  // Below a track that comes first in natural order.
+  void set_parent(std::uint32_t track, std::uint32_t parent) { tracks_[track].parent = parent; }
   [[nodiscard]] const std::string& name(std::uint32_t track) const noexcept { return tracks_[track].track.name; }
   [[nodiscard]] SchemaNumber schema(std::uint32_t track) const noexcept { return tracks_[track].track.schema; }
   [[nodiscard]] std::int64_t core(std::uint32_t track) const noexcept { return tracks_[track].core; }
@@ -61,6 +67,8 @@ class TrackPlan {
     std::uint32_t canonical = 0;
     bool timed = true;  // rows of a table have no time that a clock could tell
     TrackNumber number = kNone;
+    std::string title;
+    std::uint32_t parent = kNone;
     std::string parent_name;  // among the tracks of parent_schema
     SchemaNumber parent_schema = kNone;
   };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "core/base/text.h"
 
@@ -121,6 +122,13 @@ constexpr EnumWord kEnumWords[] = {
 constexpr std::size_t kMostEnumRows = 4096;  // of a table: a broken file may hold anything
 
 }  // namespace
+
+std::string_view usual_word(NsysEnum family, std::int64_t number) noexcept {
+  const auto* const found = std::find_if(std::begin(kEnumWords), std::end(kEnumWords), [&](const EnumWord& each) {
+    return each.family == family && each.number == number;
+  });
+  return found == std::end(kEnumWords) ? std::string_view() : found->word;
+}
 
 void NsysWords::read(const sqlite::ForeignDatabase& file) {
   for (const EnumWord& each : kEnumWords) words_[{each.family, each.number}] = each.word;

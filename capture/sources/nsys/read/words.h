@@ -30,6 +30,9 @@ enum class NsysEnum : std::uint8_t {
   message_source,
 };
 
+// As every version numbers it, without a file; "" if nobody knows the number.
+[[nodiscard]] std::string_view usual_word(NsysEnum family, std::int64_t number) noexcept;
+
 class NsysWords {
  public:
   // The tables that the file brings count before those known here.

@@ -13,7 +13,7 @@
 #include "capture/sources/perfetto/read/wire.h"
 #include "capture/sources/perfetto/write/gpu_events.h"
 #include "capture/sources/tracks/gpu_tables.h"
-#include "core/base/format.h"
+#include "core/base/json.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources::perfetto {
@@ -212,18 +212,7 @@ Argument read_compute_argument(std::string_view message, SequenceState& state) {
 
 void append_json_value(std::string& out, const Argument& argument) {
   std::string scratch;
-  const json::JsonField field = json_field_of(argument, scratch);
-  switch (field.kind) {
-    case json::JsonKind::string:
-    case json::JsonKind::not_finite:
-      append_json_quoted(out, field.text);
-      break;
-    case json::JsonKind::null:
-      out += "null";
-      break;
-    default:
-      out += field.text;
-  }
+  json::append_json_value(out, json_field_of(argument, scratch));
 }
 
 json::JsonField json_field_of(const Argument& argument, std::string& scratch) {
@@ -280,9 +269,8 @@ std::string merged_json(std::string_view earlier, std::string_view later) {
   if (!objects) return std::string(later);
   std::vector<std::pair<std::string, std::string>> members;
   const auto add = [&](const json::JsonField& field) {
-    std::string whole;
-    json::append_json(whole, {"", field.text, field.kind});
-    std::string value = whole.substr(3);  // behind "":
+    std::string value;
+    json::append_json_value(value, field);
     for (auto& [key, known] : members) {
       if (key != field.key) continue;
       known = merged_json(known, value);
@@ -293,14 +281,10 @@ std::string merged_json(std::string_view earlier, std::string_view later) {
   };
   (void)json::each_member(earlier, add);
   (void)json::each_member(later, add);
-  std::string out = "{";
-  for (const auto& [key, value] : members) {
-    if (out.size() > 1) out += ',';
-    append_json_quoted(out, key);
-    out += ':';
-    out += value;
-  }
-  return out + "}";
+  JsonWriter merged;
+  merged.begin_object();
+  for (const auto& [key, value] : members) merged.add(key, JsonValue::raw(value));
+  return merged.done();
 }
 
 namespace {

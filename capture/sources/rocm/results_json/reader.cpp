@@ -760,13 +760,8 @@ void ResultsReader::write_allocation() {
   place_on_device(allocation);
   const Operation& of = operation_of(fields_[RecordField::kind], fields_[RecordField::operation]);
   allocation.name = of.name;
-  const std::string_view operation = of.text;
-  allocation.releases = operation.ends_with("FREE") || operation.ends_with("RECLAIM");
-  allocation.type = allocation.name;
-  const bool scratch = table_name_ == "scratch_memory";
-  allocation.level = run_.intern(scratch                                            ? "SCRATCH"
-                                 : operation.find("VMEM") != std::string_view::npos ? "VIRTUAL"
-                                                                                    : "REAL");
+  set_allocation_kind(allocation, of.text, table_name_ == "scratch_memory",
+                      [this](std::string_view text) { return run_.intern(text); });
   if (const MaybeNumber& address = fields_[RecordField::address]) {
     allocation.address = static_cast<std::uint64_t>(*address);
   }

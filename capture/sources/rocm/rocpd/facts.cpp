@@ -99,16 +99,14 @@ RocmDatabase rocm_database_of(const std::vector<std::string>& tables) {
   return RocmDatabase::none;
 }
 
-std::optional<std::string> rocpd_machine(const std::string& path) {
-  const Result<sqlite::ForeignDatabase> database = sqlite::ForeignDatabase::open(path);
-  if (!database) return std::nullopt;
-  const Result<std::vector<RocpdPart>> parts = find_rocpd_parts(*database);
-  if (!parts) return std::nullopt;
+std::string rocpd_machine(const sqlite::ForeignDatabase& database) {
+  const Result<std::vector<RocpdPart>> parts = find_rocpd_parts(database);
+  if (!parts) return {};
   for (const RocpdPart& part : *parts) {
-    Result<sqlite::ForeignRows> nodes = database->rows(part.table("info_node"), {"machine_id", "hostname"});
+    Result<sqlite::ForeignRows> nodes = database.rows(part.table("info_node"), {"machine_id", "hostname"});
     if (nodes && nodes->next()) return std::string(nodes->text(0)) + " " + std::string(nodes->text(1));
   }
-  return std::nullopt;
+  return {};
 }
 
 namespace {

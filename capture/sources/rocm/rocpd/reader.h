@@ -45,8 +45,8 @@ struct RocpdPart {
 enum class RocmDatabase : std::uint8_t { none, rocpd, rpd, compute, rocprof };
 [[nodiscard]] RocmDatabase rocm_database_of(const std::vector<std::string>& tables);
 
-// The host that a database of rocpd was recorded on, as its machine id; nothing if it does not say.
-[[nodiscard]] std::optional<std::string> rocpd_machine(const std::string& path);
+// The host that a database of rocpd was recorded on, as its machine id; "" if it does not say.
+[[nodiscard]] std::string rocpd_machine(const sqlite::ForeignDatabase& database);
 
 // About how many events the part holds.
 [[nodiscard]] std::uint64_t rocpd_events(const sqlite::ForeignDatabase& database, const RocpdPart& part);

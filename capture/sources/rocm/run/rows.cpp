@@ -133,6 +133,13 @@ std::uint32_t RocmRun::counter_row(std::uint32_t process, MaybeNumber agent, con
   return row;
 }
 
+void write_agent_facts(SessionWriter& writer, const std::string& prefix, const RocmAgent& agent) {
+  const std::string& name = agent.product.empty() ? agent.name : agent.product;
+  if (!name.empty()) writer.set_meta(prefix + "name", name);
+  if (!agent.name.empty()) writer.set_meta(prefix + "architecture", agent.name);
+  for (const auto& [key, value] : agent.facts) writer.set_meta(prefix + key, value);
+}
+
 void RocmRun::write_facts(const Finish& options) {
   SessionWriter& writer = session_.writer();
   writer.set_meta("source_format", options.source);
@@ -146,10 +153,7 @@ void RocmRun::write_facts(const Finish& options) {
     if (!device.known || !device.agent.is_gpu) continue;
     const std::string host = host_of(device.process);
     const std::string prefix = fmt::format("device.{}{}.", host.empty() ? "" : host + ".", device.agent.number);
-    const std::string& name = device.agent.product.empty() ? device.agent.name : device.agent.product;
-    if (!name.empty()) writer.set_meta(prefix + "name", name);
-    if (!device.agent.name.empty()) writer.set_meta(prefix + "architecture", device.agent.name);
-    for (const auto& [key, value] : device.agent.facts) writer.set_meta(prefix + key, value);
+    write_agent_facts(writer, prefix, device.agent);
   }
   for (std::size_t table = 0; table < kRocmTableCount; ++table) {
     const std::uint64_t written = rows_written_[table];

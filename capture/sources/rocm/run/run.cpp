@@ -135,10 +135,6 @@ Schema make_rocm_schema(RocmTable table, std::span<const RocmCounter> counters) 
 namespace {
 
 using tracks::FlowSide;
-using tracks::KernelColumns;
-using tracks::NvtxColumns;
-using tracks::RuntimeColumns;
-using tracks::TransferColumns;
 using tracks::WrittenEvent;
 
 constexpr std::int64_t kNoDevice = -1;  // of rows that belong to none, and of memory of the host
@@ -147,21 +143,6 @@ constexpr std::uint32_t kRocmUnset = ~std::uint32_t{0};
 [[nodiscard]] std::uint64_t mixed_bits(std::uint64_t first, std::uint64_t second) noexcept {
   return tracks::flow_key(first, second);
 }
-
-// As many groups as there are, the last ones being smaller.
-[[nodiscard]] Extent groups_of(const RocmDispatch& dispatch) noexcept {
-  if (dispatch.groups != Extent{}) return dispatch.groups;
-  Extent groups{};
-  for (std::size_t axis = 0; axis < groups.size(); ++axis) {
-    const std::int64_t items = dispatch.work_items[axis];
-    const std::int64_t size = dispatch.workgroup[axis];
-    if (items <= 0 || size <= 0) continue;
-    groups[axis] = items / size + (items % size == 0 ? 0 : 1);
-  }
-  return groups;
-}
-
-[[nodiscard]] bool is_known(const Extent& extent) noexcept { return extent != Extent{}; }
 
 }  // namespace
 
@@ -172,19 +153,19 @@ std::size_t RocmRun::RowKeyHash::operator()(const RowKey& key) const noexcept {
   return static_cast<std::size_t>(mixed_bits(first, second));
 }
 
-std::size_t RocmRun::ExtentHash::operator()(const Extent& extent) const noexcept {
-  const auto bits = [&](std::size_t axis) { return static_cast<std::uint64_t>(extent[axis]); };
-  return static_cast<std::size_t>(mixed_bits(mixed_bits(bits(0), bits(1)), bits(2)));
+RocmRun::RocmRun(EventSink& sink)
+    : session_(sink), values_([this](std::string_view text) { return session_.intern(text); }) {
+  tables_.fill(kRocmUnset);
 }
 
-RocmRun::RocmRun(EventSink& sink) : session_(sink) { tables_.fill(kRocmUnset); }
+bool is_collective_kernel(std::string_view name) {
+  return tracks::is_collective_kernel(name) &&
+         (name.find("Kernel") != std::string_view::npos || collective_operation(name));
+}
 
 StringId RocmRun::intern_kernel(std::string_view name) {
   const StringId id = intern(name);
-  const bool by_library = name.starts_with("nccl") || name.starts_with("rccl") || name.starts_with("mscclKernel");
-  if (by_library && (name.find("Kernel") != std::string_view::npos || collective_operation(name))) {
-    collectives_.insert(id);
-  }
+  if (is_collective_kernel(name)) collectives_.insert(id);
   return id;
 }
 
@@ -252,15 +233,6 @@ StringId RocmRun::agent_title(std::uint32_t process, MaybeNumber agent) {
   return intern(device_name(device));
 }
 
-StringId RocmRun::extent_text(const Extent& extent) {
-  constexpr std::size_t kMostExtents = 100'000;
-  const auto known = extents_.find(extent);
-  if (known != extents_.end()) return known->second;
-  const StringId text = intern(fmt::format("[{}, {}, {}]", extent[0], extent[1], extent[2]));
-  if (extents_.size() < kMostExtents) extents_.emplace(extent, text);
-  return text;
-}
-
 std::string RocmRun::device_name(const Device& device) {
   if (!device.known) return fmt::format("agent {}", device.id);
   return device.agent.is_gpu ? tracks::gpu_name(device.agent.number) : fmt::format("CPU {}", device.agent.number);
@@ -279,75 +251,27 @@ void RocmRun::begin_work(const RocmRecord& record, const WrittenEvent& event) {
   session_.add_flow(FlowSide::target, tracks::flow_key(record.process, id), id, event);
 }
 
-// Columns that kernels and copies begin with alike.
-void RocmRun::put_ids(const RocmOnDevice& event, std::size_t device) {
-  static_assert(KernelColumns::kind == TransferColumns::kind && KernelColumns::stream == TransferColumns::stream);
-  values_.clear();
-  if (event.external.value_or(0) != 0) put(KernelColumns::external_id, event.external);
-  put(KernelColumns::correlation, event.correlation);
-  values_.integer(KernelColumns::device, devices_[device].agent.number);
-  put(KernelColumns::stream, event.stream);
-  put_text(KernelColumns::kind, event.category);
-}
-
 void RocmRun::write(const RocmDispatch& dispatch, std::span<const CounterValue> counters) {
-  using Columns = RocmKernelColumns;
   const std::size_t device = device_of(dispatch.process, dispatch.agent);
   const bool collective = collectives_.contains(dispatch.name);
   const RowSort sort = collective ? RowSort::collective : RowSort::stream;
   const std::uint32_t row =
       row_of(device_row(sort, dispatch, device), RocmTable::kernel, collective ? "collective" : "stream");
-  put_ids(dispatch, device);
-  if (const Extent groups = groups_of(dispatch); is_known(groups)) {
-    values_.string(KernelColumns::grid, extent_text(groups));
-  }
-  if (is_known(dispatch.workgroup)) values_.string(KernelColumns::block, extent_text(dispatch.workgroup));
-  put(KernelColumns::shared_memory, dispatch.shared_bytes);
-  put(KernelColumns::registers, dispatch.vgprs);
-  put(Columns::dispatch_id, dispatch.dispatch_id);
-  put(Columns::queue_id, dispatch.queue);
-  put(Columns::tid, dispatch.thread);
-  put(Columns::pid, processes_[dispatch.process].pid);
-  put(Columns::kernel_id, dispatch.kernel_id);
-  if (is_known(dispatch.work_items)) values_.string(Columns::grid_size, extent_text(dispatch.work_items));
-  put(Columns::private_segment_size, dispatch.scratch_bytes);
-  put(Columns::arch_vgpr_count, dispatch.vgprs);
-  put(Columns::accum_vgpr_count, dispatch.accum_vgprs);
-  put(Columns::sgpr_count, dispatch.sgprs);
-  put_text(Columns::region, dispatch.region);
-  put(Columns::graph_exec_id, dispatch.graph_exec);
-  put(Columns::graph_node_id, dispatch.graph_node);
-  if (!dispatch.further_counters.empty()) values_.text(Columns::further_counters, dispatch.further_counters);
-  if (!dispatch.arguments.empty()) values_.text(Columns::arguments, dispatch.arguments);
-  for (const CounterValue& counter : counters) values_.real(Columns::count + counter.counter, counter.value);
-  begin_work(dispatch, session_.write(row, dispatch.start, dispatch.end - dispatch.start, dispatch.name, values_));
+  const tracks::EventValues& values =
+      values_.of(dispatch, devices_[device].agent.number, processes_[dispatch.process].pid, counters);
+  begin_work(dispatch, session_.write(row, dispatch.start, dispatch.end - dispatch.start, dispatch.name, values));
 }
 
 void RocmRun::write(const RocmCopy& copy) {
-  using Columns = RocmCopyColumns;
   const std::size_t device = device_of_copy(copy);
   const RocmTable table = copy.fills ? RocmTable::memset : RocmTable::memcpy;
   const std::uint32_t row =
       row_of(device_row(copy.fills ? RowSort::fill : RowSort::copy, copy, device), table, "dma_queue");
-  put_ids(copy, device);
-  put(TransferColumns::bytes, copy.bytes);
-  const std::int64_t duration = copy.end - copy.start;
-  if (copy.bytes && *copy.bytes > 0 && duration > 0) {  // bytes per ns are GB/s
-    values_.real(TransferColumns::bandwidth, static_cast<double>(*copy.bytes) / static_cast<double>(duration));
-  }
-  put_text(Columns::source, copy.source ? agent_title(copy.process, copy.source) : copy.source_name);
-  put_text(Columns::destination,
-           copy.destination ? agent_title(copy.process, copy.destination) : copy.destination_name);
-  if (copy.source_address) values_.unsigned_integer(Columns::src_address, *copy.source_address);
-  if (copy.destination_address) values_.unsigned_integer(Columns::dst_address, *copy.destination_address);
-  put(Columns::queue_id, copy.queue);
-  put(Columns::tid, copy.thread);
-  put(Columns::pid, processes_[copy.process].pid);
-  put_text(Columns::region, copy.region);
-  put(Columns::graph_exec_id, copy.graph_exec);
-  put(Columns::graph_node_id, copy.graph_node);
-  if (!copy.arguments.empty()) values_.text(Columns::arguments, copy.arguments);
-  begin_work(copy, session_.write(row, copy.start, duration, copy.name, values_));
+  const tracks::EventValues& values =
+      values_.of(copy, devices_[device].agent.number, processes_[copy.process].pid,
+                 copy.source ? agent_title(copy.process, copy.source) : copy.source_name,
+                 copy.destination ? agent_title(copy.process, copy.destination) : copy.destination_name);
+  begin_work(copy, session_.write(row, copy.start, copy.end - copy.start, copy.name, values));
 }
 
 void RocmRun::write(const RocmOnHost& event) {
@@ -361,28 +285,7 @@ void RocmRun::write(const RocmOnHost& event) {
   const Place& place = kPlaces[static_cast<std::size_t>(event.table)];
   const std::int64_t thread = event.thread.value_or(-1);
   const std::uint32_t row = row_of({place.sort, event.process, kNoDevice, thread, false}, place.table, "host_thread");
-  values_.clear();
-  if (event.table == RocmHostTable::mark) {
-    values_.string(NvtxColumns::domain, intern("ROCTX"));
-    put_text(NvtxColumns::category, event.category);
-    put_text(NvtxColumns::kind, event.mark_kind);
-    put(RocmMarkColumns::correlation, event.correlation);
-    if (!event.arguments.empty()) values_.text(RocmMarkColumns::arguments, event.arguments);
-    if (!event.call_stack.empty()) values_.string(RocmMarkColumns::call_stack, intern(event.call_stack));
-  } else {
-    const bool is_call = event.table == RocmHostTable::call;
-    const std::size_t first = is_call ? RocmCallColumns::first : 0;
-    const std::size_t external = is_call ? RuntimeColumns::external_id : RocmCallColumns::count;
-    if (event.external.value_or(0) != 0) put(external, event.external);
-    put(is_call ? RuntimeColumns::correlation : RocmCallColumns::count + 1, event.correlation);
-    put_text(first + RocmCallColumns::category, event.category);
-    put(first + RocmCallColumns::parent, event.parent);
-    if (!event.arguments.empty()) values_.text(first + RocmCallColumns::arguments, event.arguments);
-    if (!event.message.empty()) values_.text(first + RocmCallColumns::message, event.message);
-    if (!event.call_stack.empty()) values_.string(first + RocmCallColumns::call_stack, intern(event.call_stack));
-    if (!event.line_info.empty()) values_.text(first + RocmCallColumns::line_info, event.line_info);
-  }
-  const WrittenEvent written = session_.write(row, event.start, event.end - event.start, event.name, values_);
+  const WrittenEvent written = session_.write(row, event.start, event.end - event.start, event.name, values_.of(event));
   if (event.correlation.value_or(0) == 0 || event.table == RocmHostTable::mark) return;
   if (!has_work(event.process, *event.correlation)) return;
   const auto id = static_cast<std::uint64_t>(*event.correlation);
@@ -392,7 +295,6 @@ void RocmRun::write(const RocmOnHost& event) {
 
 // What is released has the size that it was allocated with.
 void RocmRun::write(const RocmAllocation& allocation) {
-  using Columns = RocmMemoryColumns;
   MaybeNumber bytes = allocation.bytes;
   std::size_t device = device_of(allocation.process, allocation.agent);
   if (allocation.address) {
@@ -411,21 +313,10 @@ void RocmRun::write(const RocmAllocation& allocation) {
   }
   const RowKey key{RowSort::memory, allocation.process, static_cast<std::int64_t>(device), 0, false};
   const std::uint32_t row = row_of(key, RocmTable::memory, "memory");
-  values_.clear();
-  put(Columns::bytes, bytes);
-  if (allocation.address) values_.unsigned_integer(Columns::address, *allocation.address);
   const RocmAgent& agent = devices_[device].agent;
-  values_.integer(Columns::device, agent.is_gpu ? agent.number : kNoDevice);
-  put_text(Columns::type, allocation.type);
-  put_text(Columns::level, allocation.level);
-  values_.integer(Columns::call_ns, allocation.end - allocation.start);
-  put(Columns::correlation, allocation.correlation);
-  put(Columns::queue_id, allocation.queue);
-  put(Columns::stream_id, allocation.stream);
-  put(Columns::tid, allocation.thread);
-  put(Columns::pid, processes_[allocation.process].pid);
-  put_text(Columns::flags, allocation.flags);
-  session_.write(row, allocation.start, 0, allocation.name, values_);
+  session_.write(
+      row, allocation.start, 0, allocation.name,
+      values_.of(allocation, agent.is_gpu ? agent.number : kNoDevice, processes_[allocation.process].pid, bytes));
 }
 
 namespace {

@@ -24,6 +24,7 @@
 
 #include "capture/json/json_cursor.h"
 #include "capture/sources/rocm/run/records.h"
+#include "capture/sources/rocm/run/values.h"
 #include "capture/sources/sqlite/id_rows.h"
 #include "capture/sources/tracks/gpu_tables.h"
 #include "capture/sources/tracks/unordered_session.h"
@@ -89,11 +90,6 @@ struct RocmAgent {
   std::string name;                                       // "gfx950"
   std::string product;                                    // "AMD Instinct MI350X"
   std::map<std::string, std::string, std::less<>> facts;  // for the session's meta data: "numSms"
-};
-
-struct CounterValue {
-  std::uint32_t counter = 0;  // of set_counters()
-  double value = 0;
 };
 
 class RocmRun {
@@ -163,9 +159,6 @@ class RocmRun {
     bool known = true;
     std::int64_t id = 0;
   };
-  struct ExtentHash {
-    std::size_t operator()(const Extent& extent) const noexcept;
-  };
   struct Released {
     std::int64_t bytes = 0;
     std::int64_t device = 0;
@@ -175,16 +168,8 @@ class RocmRun {
   [[nodiscard]] std::uint32_t row_of(const RowKey& key, RocmTable table, const char* kind);
   [[nodiscard]] std::size_t device_of(std::uint32_t process, MaybeNumber agent);
   [[nodiscard]] std::size_t device_of_copy(const RocmCopy& copy);
-  [[nodiscard]] StringId extent_text(const Extent& extent);
   [[nodiscard]] static std::string device_name(const Device& device);
   [[nodiscard]] StringId agent_title(std::uint32_t process, MaybeNumber agent);
-  void put(std::size_t column, const MaybeNumber& value) {
-    if (value) values_.integer(column, *value);
-  }
-  void put_text(std::size_t column, StringId value) {
-    if (value != 0) values_.string(column, value);
-  }
-  void put_ids(const RocmOnDevice& event, std::size_t device);
   void begin_work(const RocmRecord& record, const tracks::WrittenEvent& event);
   [[nodiscard]] RowKey device_row(RowSort sort, const RocmOnDevice& event, std::size_t device) const;
 
@@ -201,7 +186,7 @@ class RocmRun {
   [[nodiscard]] std::string thread_name(std::uint32_t process, std::int64_t thread) const;
 
   tracks::UnorderedSession session_;
-  tracks::EventValues values_;
+  RocmValues values_;
   std::vector<RocmProcess> processes_;
   std::vector<Device> devices_;
   std::map<std::pair<std::uint32_t, std::int64_t>, std::size_t> device_ids_;
@@ -215,7 +200,6 @@ class RocmRun {
   std::map<std::string, std::uint32_t, std::less<>> counter_rows_;
   std::vector<std::pair<std::uint32_t, std::size_t>> counters_of_devices_;  // row, place in devices_
   std::set<StringId> collectives_;
-  std::unordered_map<Extent, StringId, ExtentHash> extents_;
   std::vector<IdSet> work_;                                     // correlations, by process
   std::unordered_map<std::uint64_t, Released> allocated_;       // by process and address
   std::set<std::pair<std::uint32_t, std::int64_t>> launching_;  // threads
@@ -232,6 +216,11 @@ struct ReadingProgress {
     if (tell) tell(done, std::max(done, total));
   }
 };
+
+// By its name: of a library, and not one of its helpers.
+[[nodiscard]] bool is_collective_kernel(std::string_view name);
+// A device's name and facts as meta data: "device.0.name".
+void write_agent_facts(SessionWriter& writer, const std::string& prefix, const RocmAgent& agent);
 
 // What ROCm's profilers say of a device, as an object of JSON: facts for the session's meta data, under the names that
 // other profiles of GPUs have for them.

@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "capture/json/byte_source.h"
-#include "core/base/format.h"
+#include "core/base/json.h"
 
 namespace accelscope::capture::sources::xplane {
 

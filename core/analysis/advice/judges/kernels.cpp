@@ -1,17 +1,22 @@
 // Kernels by what their names tell: those that only go over memory, of which one that comes right after another is of a
-// chain that nobody has fused, and products that pass the matrix units by.
+// chain that nobody has fused, and products that pass the matrix units by. And by what counters tell: those during
+// which the device's memory is at its peak.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <set>
 
 #include "core/analysis/advice/judgement.h"
 #include "core/analysis/replay/graph_replay.h"
+#include "core/analysis/roofline/roofline.h"
+#include "core/analysis/roofline/sampled_amounts.h"
 #include "core/base/format.h"
 #include "core/names/name_class.h"
 #include "core/names/name_forms.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // Those of one device that have something in common, the longest first.
@@ -54,8 +59,8 @@ Result<KernelChains> find_chains(const Judgement& judgement, const KernelSum& ke
   return chains;
 }
 
-KernelSum sum_kernels(const Judgement& judgement, const DeviceSum& device, const HotspotList& kernels,
-                      bool (*is_one)(std::string_view name) noexcept) {
+template <typename IsOne>
+KernelSum sum_kernels(const Judgement& judgement, const DeviceSum& device, const HotspotList& kernels, IsOne is_one) {
   KernelSum sum;
   for (const Hotspot& row : kernels.rows) {
     if (row.work != WorkKind::compute || !is_of(row, device)) continue;
@@ -76,11 +81,12 @@ void rest_on(Finding& found, const Judgement& judgement, const KernelSum& kernel
   found.tracks.assign(tracks.begin(), tracks.end());
   found.events.tracks = found.tracks;
   found.events.terms.push_back({quoted_term("name", strings.text(kernels.rows.front()->name)), false});
-  found.evidence = fmt::format("{} such kernels take {}", format_count(kernels.count), duration_text(kernels.total_ns));
+  found.evidence =
+      fmt::format("{} such kernels take {}", format_count(kernels.count), format_duration(kernels.total_ns));
   for (std::size_t i = 0; i < std::min(kMostNamed, kernels.rows.size()); ++i) {
     const Hotspot& row = *kernels.rows[i];
     found.evidence += fmt::format("; {} of {}, {}", format_count(row.count), usual_name(strings.text(row.name)),
-                                  duration_text(row.total_ns));
+                                  format_duration(row.total_ns));
   }
 }
 
@@ -92,7 +98,7 @@ Result<void> judge_chains(const Judgement& judgement, const DeviceSum& device, c
   Finding found = judgement.finding(RuleId::unfused_kernels, device, static_cast<double>(chains.saved_ns));
   found.count = chains.count;
   found.headline = fmt::format("{} elementwise, copy and reduction kernels come right after another, {}",
-                               format_count(chains.count), duration_text(chains.total_ns));
+                               format_count(chains.count), format_duration(chains.total_ns));
   found.tab = "unfused kernels";
   rest_on(found, judgement, kernels);
   judgement.tell(std::move(found));
@@ -116,15 +122,64 @@ void judge_plain_products(const Judgement& judgement, const DeviceSum& device, K
                                     static_cast<double>(products.total_ns) * (1 - plain / by_units));
   found.count = products.count;
   found.headline = fmt::format("GEMMs and convolutions in fp32 without tensor cores or other matrix units, {} of {}",
-                               format_share(share), duration_text(device.active_ns()));
+                               format_share(share), format_duration(device.active_ns()));
   found.tab = "fp32 without matrix units";
   rest_on(found, judgement, products);
-  found.evidence += fmt::format("; {} in fp32, {} in the types of the matrix units", format_scaled(plain, "FLOP/s"),
-                                format_scaled(by_units, "FLOP/s"));
+  found.evidence +=
+      fmt::format("; {} in fp32, {} in the types of the matrix units", format_value(plain, Unit::flop_per_second),
+                  format_value(by_units, Unit::flop_per_second));
+  judgement.tell(std::move(found));
+}
+
+[[nodiscard]] double share_of_peak(const RoofPoint& point, double bytes_per_second) {
+  return point.busy_ns > 0 ? point.bytes[0] / static_cast<double>(point.busy_ns) * 1e9 / bytes_per_second : 0;
+}
+
+void judge_bytes(const Judgement& judgement, const DeviceSum& device, const HotspotList& kernels,
+                 const Roofline& line) {
+  const PeakList peaks = peaks_of_device(judgement.snapshot(), device.device);
+  const Peak* const memory = line.memories.empty() ? nullptr : peaks.find(line.memories.front().peak);
+  if (!line.is_sampled || memory == nullptr || !memory->value) return;
+  judgement.judged(RuleId::memory_bound);
+  const Peak* const compute = peaks.best_compute();
+  std::map<std::string, double, std::less<>> shares;  // by name
+  double saving_ns = 0;
+  for (const RoofPoint& point : line.points) {
+    const double share = share_of_peak(point, *memory->value);
+    if (share <= rule_of(RuleId::memory_bound).threshold) continue;
+    shares.emplace(point.text, share);
+    const double computing_ns = compute == nullptr ? 0 : point.flops / *compute->value * 1e9;
+    saving_ns += std::max(0.0, static_cast<double>(point.busy_ns) - computing_ns);
+  }
+  const KernelSum bound =
+      sum_kernels(judgement, device, kernels, [&](std::string_view name) { return shares.find(name) != shares.end(); });
+  if (bound.rows.empty()) return;
+  const std::string main(judgement.snapshot().strings->text(bound.rows.front()->name));
+  Finding found = judgement.finding(RuleId::memory_bound, device, saving_ns);
+  found.count = bound.count;
+  found.headline = fmt::format("DRAM at {} of its peak of {} while {} runs, {}", format_share(shares.at(main)),
+                               format_value(*memory->value, Unit::bytes_per_second), usual_name(main),
+                               format_duration(bound.rows.front()->total_ns));
+  found.tab = fmt::format("DRAM at {}", format_share(shares.at(main)));
+  rest_on(found, judgement, bound);
   judgement.tell(std::move(found));
 }
 
 }  // namespace
+
+Result<void> judge_memory_bound(const Judgement& judgement, const std::vector<DeviceSum>& devices,
+                                const HotspotList& kernels) {
+  const auto is_memory = [](const TrackSnapshot& each) {
+    return std::ranges::count(kMemoryCounters, each.track->name) > 0;
+  };
+  if (std::ranges::none_of(judgement.snapshot().tracks, is_memory)) return {};
+  const auto rooflines = TRY(device_rooflines(judgement.query, judgement.range, RoofGrouping::name));
+  for (const DeviceSum& device : devices) {
+    const auto line = std::ranges::find(rooflines->devices, device.device, &Roofline::device);
+    if (device.has_streams && line != rooflines->devices.end()) judge_bytes(judgement, device, kernels, *line);
+  }
+  return {};
+}
 
 Result<void> judge_kernels(const Judgement& judgement, const std::vector<DeviceSum>& devices,
                            const HotspotList& kernels) {
@@ -143,4 +198,4 @@ Result<void> judge_kernels(const Judgement& judgement, const std::vector<DeviceS
   return {};
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

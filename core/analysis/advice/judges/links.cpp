@@ -7,7 +7,7 @@
 #include "core/analysis/tenstorrent/link_demand.h"
 #include "core/base/format.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 Result<void> judge_links(const Judgement& judgement, const std::vector<DeviceSum>& devices) {
   const auto demand = TRY(tenstorrent::link_demand(judgement.query, judgement.range));
@@ -33,4 +33,4 @@ Result<void> judge_links(const Judgement& judgement, const std::vector<DeviceSum
   return {};
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -7,10 +7,8 @@
 #include "core/analysis/memory/pressure.h"
 #include "core/base/format.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
-
-[[nodiscard]] std::string memory_text(std::uint64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
 [[nodiscard]] Finding memory_finding(RuleId rule, std::string_view subject) {
   Finding found;
@@ -33,7 +31,7 @@ namespace {
   found.evidence = first.holders.empty() ? "" : "held by " + holders_text(first.holders, first.held);
   if (first.reserved > first.held) {
     found.evidence += fmt::format("{}{} are reserved and free, in pieces too small", found.evidence.empty() ? "" : "; ",
-                                  memory_text(first.reserved - first.held));
+                                  format_bytes(first.reserved - first.held));
   }
   if (const LaneSnapshot* lane = snapshot.find_lane(lane_of(first.event))) found.tracks = {lane->track};
   found.events.tracks = found.tracks;
@@ -70,14 +68,14 @@ Result<void> judge_memory(const QueryContext& query, Advice& advice) {
     found.device = usage->pools[pool.pool].device;
     found.count = std::max<std::uint64_t>(1, pool.empty_segments);
     if (scattered) {
-      found.headline = fmt::format("{}: {} of {} reserved are free at the peak, {} together at most", pool.name,
-                                   memory_text(pool.free), memory_text(pool.reserved), memory_text(pool.largest_free));
+      found.headline =
+          fmt::format("{}: {} of {} reserved are free at the peak, {} together at most", pool.name,
+                      format_bytes(pool.free), format_bytes(pool.reserved), format_bytes(pool.largest_free));
     }
     if (pool.empty_segments > 0) {
-      found.headline +=
-          fmt::format("{}{} segment{} of {} stay{} empty in the end", found.headline.empty() ? pool.name + ": " : "; ",
-                      pool.empty_segments, pool.empty_segments == 1 ? "" : "s", memory_text(pool.empty_bytes),
-                      pool.empty_segments == 1 ? "s" : "");
+      found.headline += fmt::format(
+          "{}{} of {} stay{} empty in the end", found.headline.empty() ? pool.name + ": " : "; ",
+          counted(pool.empty_segments, "segment"), format_bytes(pool.empty_bytes), pool.empty_segments == 1 ? "s" : "");
     }
     found.tab = pool.name + " held and free";
     found.evidence = pool.holders.empty() ? "" : "at the peak held by " + holders_text(pool.holders, pool.held);
@@ -88,4 +86,4 @@ Result<void> judge_memory(const QueryContext& query, Advice& advice) {
   return {};
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -13,7 +13,7 @@
 #include "core/base/format.h"
 #include "core/names/name_forms.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr std::int64_t kLeastArrayBytes = 4096;  // smaller ones are single values that are looked at
@@ -124,11 +124,11 @@ std::int64_t judge_round_trips(const Judgement& judgement, const DeviceSum& devi
   if (trips.moves.empty()) return 0;
   Finding found = judgement.finding(RuleId::round_trips, device, static_cast<double>(alone));
   found.headline = fmt::format("{} go to the host and come back {} times: nothing but these copies for {} of {}",
-                               format_bytes(static_cast<double>(trips.bytes)), format_count(trips.count),
-                               duration_text(alone), duration_text(device.active_ns()));
-  found.tab = fmt::format("{} to the host and back", format_bytes(static_cast<double>(trips.bytes)));
+                               format_bytes(trips.bytes), format_count(trips.count), format_duration(alone),
+                               format_duration(device.active_ns()));
+  found.tab = fmt::format("{} to the host and back", format_bytes(trips.bytes));
   found.evidence = fmt::format("copies alone for {} of the active time",
-                               format_share(share_of(device.alone_ns(Unit::transfer), device.active_ns())));
+                               format_share(share_of(device.alone_ns(WorkUnit::transfer), device.active_ns())));
   if (const std::string rate = rate_text(trips.moves); !rate.empty()) found.evidence += "; " + rate;
   found.repairs = std::move(trips.alone);
   rest_on(found, trips.moves);
@@ -153,9 +153,9 @@ void judge_migrations(const Judgement& judgement, const DeviceSum& device, const
   if (share_of(inside, device.compute_ns) <= rule_of(RuleId::page_migrations).threshold) return;
   Finding found = judgement.finding(RuleId::page_migrations, device, static_cast<double>(inside));
   found.headline = fmt::format("{} of pages migrate in {} while kernels run, {} of the kernels' {}",
-                               format_bytes(static_cast<double>(bytes)), duration_text(inside),
-                               format_share(share_of(inside, device.compute_ns)), duration_text(device.compute_ns));
-  found.tab = fmt::format("pages migrate {}", duration_text(inside));
+                               format_bytes(bytes), format_duration(inside),
+                               format_share(share_of(inside, device.compute_ns)), format_duration(device.compute_ns));
+  found.tab = fmt::format("pages migrate {}", format_duration(inside));
   rest_on(found, migrations);
   judgement.tell(std::move(found));
 }
@@ -204,7 +204,7 @@ void judge_blocking(const Judgement& judgement, const DeviceSum& device, const D
   Stretches pool = device.gap_stretches();
   const std::int64_t idle_ns = length_of(shared_parts(blocked, pool)), all_idle_ns = length_of(pool);
   const Stretches copying = shared_parts(blocked, device.transfers_alone);
-  const std::int64_t hidden_ns = std::min(length_of(copying), device.alone_ns(Unit::compute));
+  const std::int64_t hidden_ns = std::min(length_of(copying), device.alone_ns(WorkUnit::compute));
   Finding found = judgement.finding(RuleId::blocking_copies, device,
                                     static_cast<double>(std::min(length, all_idle_ns + hidden_ns)));
   found.least_ns = std::min(idle_ns, found.saving_ns);
@@ -213,10 +213,10 @@ void judge_blocking(const Judgement& judgement, const DeviceSum& device, const D
     found.is_replayed = true;
   }
   found.headline = fmt::format("{} hold up the host for {}, {} of {}: {} idle for {} of it",
-                               count_text(blocking.copies.size(), "copy", "copies"), duration_text(length),
+                               counted(blocking.copies.size(), "copy", "copies"), format_duration(length),
                                format_share(share_of(length, device.stretch.length_ns())),
-                               duration_text(device.stretch.length_ns()), device.device, duration_text(idle_ns));
-  found.tab = fmt::format("host held up by copies {}", duration_text(length));
+                               format_duration(device.stretch.length_ns()), device.device, format_duration(idle_ns));
+  found.tab = fmt::format("host held up by copies {}", format_duration(length));
   if (blocking.pageable > 0)
     found.evidence = fmt::format("{} of {} from or to pageable memory", format_count(blocking.pageable),
                                  format_count(blocking.copies.size()));
@@ -233,7 +233,7 @@ void judge_alone(const Judgement& judgement, const DeviceSum& device, const Devi
   const bool is_replayed = std::ranges::any_of(
       judgement.advice.findings, [&](const Finding& each) { return each.device == device.device && each.is_replayed; });
   if ((moves == nullptr && is_replayed) || device.compute_ns == 0 || !judgement.judges(RuleId::transfers_alone)) return;
-  const std::int64_t alone = device.alone_ns(Unit::transfer);
+  const std::int64_t alone = device.alone_ns(WorkUnit::transfer);
   if (share_of(alone, device.active_ns()) <= rule_of(RuleId::transfers_alone).threshold) return;
   // Reported with its cause already.
   constexpr RuleId kCauses[] = {RuleId::reloaded_tensor, RuleId::spills, RuleId::small_transfers,
@@ -244,10 +244,10 @@ void judge_alone(const Judgement& judgement, const DeviceSum& device, const Devi
   });
   if (explained || 2 * round_trips_ns >= alone) return;
   Finding found = judgement.finding(RuleId::transfers_alone, device, static_cast<double>(alone));
-  found.headline = fmt::format("Nothing but transfers for {} of {}, {}; work takes {}", duration_text(alone),
-                               duration_text(device.active_ns()), format_share(share_of(alone, device.active_ns())),
-                               duration_text(device.compute_ns));
-  found.tab = fmt::format("transfers alone {}", duration_text(alone));
+  found.headline = fmt::format("Nothing but transfers for {} of {}, {}; work takes {}", format_duration(alone),
+                               format_duration(device.active_ns()), format_share(share_of(alone, device.active_ns())),
+                               format_duration(device.compute_ns));
+  found.tab = fmt::format("transfers alone {}", format_duration(alone));
   found.tracks = device.transfer_tracks;
   found.events.tracks = found.tracks;
   found.repairs = device.transfers_alone;
@@ -329,19 +329,18 @@ std::optional<Finding> exposed_finding(const Judgement& judgement, const DeviceS
     return a.second.alone_ns < b.second.alone_ns;
   });
   Finding found = judgement.finding(RuleId::exposed_communication, device, static_cast<double>(length));
-  found.headline = fmt::format("{} overlapped by nothing for {}, {} of {}", most->first, duration_text(length),
-                               format_share(share_of(length, span)), duration_text(span));
+  found.headline = fmt::format("{} overlapped by nothing for {}, {} of {}", most->first, format_duration(length),
+                               format_share(share_of(length, span)), format_duration(span));
   if (operations.size() > 1) {
     found.headline = fmt::format("{} and {} overlapped by nothing for {}, {} of {}", most->first,
-                                 count_text(operations.size() - 1, "other operation"), duration_text(length),
-                                 format_share(share_of(length, span)), duration_text(span));
+                                 counted(operations.size() - 1, "other operation"), format_duration(length),
+                                 format_share(share_of(length, span)), format_duration(span));
   }
-  found.tab = fmt::format("{} alone {}", most->first, duration_text(length));
+  found.tab = fmt::format("{} alone {}", most->first, format_duration(length));
   found.evidence =
       fmt::format("{} of {}{}, alone for {}", format_count(most->second.count), most->first,
-                  most->second.bytes > 0 ? " with " + format_bytes(static_cast<double>(most->second.bytes)) + " in all"
-                                         : std::string(),
-                  duration_text(most->second.alone_ns));
+                  most->second.bytes > 0 ? " with " + format_bytes(most->second.bytes) + " in all" : std::string(),
+                  format_duration(most->second.alone_ns));
   found.repairs = std::move(alone);
   rest_on(found, exposed);
   // On a stream there is other work beside them.
@@ -363,7 +362,7 @@ class Communication {
   [[nodiscard]] bool is_of(const DeviceSum& device) {
     // Of engines only dependencies tell what could be asked for earlier: of several see late_collective.
     if (device.is_of_engines() && (device.engines.size() > 1 || !has_dependencies_)) return false;
-    any_ = any_ || device.active_ns(Unit::collective) > 0;
+    any_ = any_ || device.active_ns(WorkUnit::collective) > 0;
     return !judgement_.filtered && !device.collectives_alone.empty();
   }
 
@@ -421,4 +420,4 @@ Result<void> judge_moves(const Judgement& judgement, const std::vector<DeviceSum
   return {};
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

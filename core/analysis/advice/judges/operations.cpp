@@ -9,7 +9,7 @@
 #include "core/analysis/tenstorrent/operation_performance.h"
 #include "core/base/format.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 using tenstorrent::OperationPerformance;
@@ -35,7 +35,7 @@ struct OperationSum {
 
 [[nodiscard]] std::string how(const OperationPerformance& row) {
   if (row.bound == "HOST") return "runs on the host";
-  if (row.bound != "SLOW") return "on " + count_text(static_cast<std::uint64_t>(row.cores.value_or(0)), "core");
+  if (row.bound != "SLOW") return "on " + counted(static_cast<std::uint64_t>(row.cores.value_or(0)), "core");
   return fmt::format("at {} of its cores' FLOP/s in {} and {} of DRAM", format_share(*row.flops_share), row.fidelity,
                      format_share(*row.dram_share));
 }
@@ -70,7 +70,7 @@ Result<void> judge_operations(const Judgement& judgement, const std::vector<Devi
       found.first = sum.longest->event;
       found.headline = fmt::format("{} {}", key.first, how(*sum.longest));
       found.tab = key.first;
-      found.evidence = fmt::format("{} in {}", count_text(sum.count, "call"), format_duration(sum.ns));
+      found.evidence = fmt::format("{} in {}", counted(sum.count, "call"), format_duration(sum.ns));
       if (!sum.longest->advice.empty()) found.remedy = sum.longest->advice + ".";
       judgement.tell(std::move(found));
     }
@@ -78,4 +78,4 @@ Result<void> judge_operations(const Judgement& judgement, const std::vector<Devi
   return {};
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -7,7 +7,7 @@
 #include "core/base/format.h"
 #include "core/names/name_forms.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 constexpr double kNsInSecond = 1e9;
@@ -37,10 +37,10 @@ void judge_product(const Judgement& judgement, const DeviceSum& device, const Ho
   found.events.terms.push_back({quoted_term("name", name), false});
   const double rate = row.flops / took * kNsInSecond;
   found.headline =
-      fmt::format("{} at {}, {} of the peak in {}", usual_name(name), format_scaled(rate, "FLOP/s"),
+      fmt::format("{} at {}, {} of the peak in {}", usual_name(name), format_value(rate, Unit::flop_per_second),
                   format_share(rate / *own->value), row.precision.empty() ? std::string("its type") : row.precision);
   if (passes_by) {
-    found.headline += fmt::format("; {} in TF32", format_scaled(*wider->value, "FLOP/s"));
+    found.headline += fmt::format("; {} in TF32", format_value(*wider->value, Unit::flop_per_second));
     found.remedy =
         "Where the results allow it, let matrix units take fp32 as TF32 (torch.set_float32_matmul_precision(\"high\")) "
         "or compute in bf16 (autocast).";
@@ -75,4 +75,4 @@ void judge_products(const Judgement& judgement, const std::vector<DeviceSum>& de
   if (any) judgement.judged(RuleId::slow_products);
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

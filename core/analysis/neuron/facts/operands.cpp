@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-namespace accelscope::neuron {
+namespace accelscope::analysis::neuron {
 
 bool MatmulWork::has_work(const LaneSnapshot& lane) {
   return lane.schema && lane.schema->name == "instruction" &&
@@ -320,4 +320,4 @@ std::int64_t semaphore_number(std::string_view text) noexcept {
   return number;
 }
 
-}  // namespace accelscope::neuron
+}  // namespace accelscope::analysis::neuron

@@ -12,7 +12,7 @@
 #include "core/scan/chunk_scan.h"
 #include "core/scan/column_values.h"
 
-namespace accelscope::neuron {
+namespace accelscope::analysis::neuron {
 
 // The useful floating point operations of a Neuron instruction, event by event: what mfu adds up.
 
@@ -149,4 +149,4 @@ inline constexpr std::string_view kTableLoadOpcode = "ACT_TABLE_LOAD";
 // Where an instruction stands in the program of its engine.
 inline constexpr std::string_view kPlaceColumn = "pc";
 
-}  // namespace accelscope::neuron
+}  // namespace accelscope::analysis::neuron

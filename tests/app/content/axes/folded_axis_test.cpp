@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
@@ -62,4 +62,4 @@ TEST_CASE("folded axis: much idle time before the work, and gaps that are long b
   CHECK(bursts_of({8 * kSecond, 10 * kSecond}, lead) == std::vector<TimeRange>{{8 * kSecond, 10 * kSecond}});
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

@@ -5,18 +5,19 @@
 #include <map>
 
 using namespace accelscope;
+using namespace accelscope::app::content;
 using namespace accelscope::app;
 
 namespace {
 
 // all 100 > a 60 (x 60, y 30), b 30, c 10: x and y ran at once.
-std::shared_ptr<Hierarchy> small_tree() {
-  auto tree = std::make_shared<Hierarchy>();
-  tree->kind = find_path_kind("layer");
+std::shared_ptr<analysis::Hierarchy> small_tree() {
+  auto tree = std::make_shared<analysis::Hierarchy>();
+  tree->kind = analysis::find_path_kind("layer");
   tree->labels = {"", "a", "b", "c", "x", "y"};
   const auto node = [&](std::uint32_t parent, std::uint32_t label, std::uint16_t depth, std::int64_t busy,
                         std::uint32_t first, std::uint32_t count) {
-    HierarchyNode made;
+    analysis::HierarchyNode made;
     made.parent = parent;
     made.label = label;
     made.depth = depth;
@@ -36,8 +37,8 @@ std::shared_ptr<Hierarchy> small_tree() {
 }
 
 // A root with so many children of 1 ns each.
-Hierarchy wide_tree(std::uint32_t children) {
-  Hierarchy tree;
+analysis::Hierarchy wide_tree(std::uint32_t children) {
+  analysis::Hierarchy tree;
   tree.labels = {"", "leaf"};
   tree.nodes.resize(children + 1);
   tree.nodes[0].first_child = 1;
@@ -85,7 +86,7 @@ TEST_CASE("flame layout: what is zoomed to and all above it take the whole width
 }
 
 TEST_CASE("flame layout: of a million siblings there are no more boxes than pixels, and none is left out") {
-  const Hierarchy tree = wide_tree(1'000'000);
+  const analysis::Hierarchy tree = wide_tree(1'000'000);
   const FlameLayout layout(tree, LayerMeasure::busy);
   std::vector<FlameBox> boxes;
   layout.boxes(tree, 0, 600, 8, boxes);

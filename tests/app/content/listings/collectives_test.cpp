@@ -13,6 +13,7 @@
 #include "tests/app/program_run.h"
 
 using namespace accelscope;
+using namespace accelscope::app::content;
 using namespace accelscope::app;
 using test::holds;
 using test::run;
@@ -24,7 +25,7 @@ std::vector<std::vector<std::string>> csv_of(const std::string& path, const std:
   std::vector<std::string> arguments = {"view", path, "--table", table, "--output-format", "csv"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   const auto printed = run(arguments);
-  REQUIRE(printed.code == kExitDone);
+  REQUIRE(printed.code == terminal::kExitDone);
   std::vector<std::vector<std::string>> rows;
   std::istringstream text(printed.out);
   for (std::string line; std::getline(text, line);) {
@@ -48,7 +49,7 @@ TEST_CASE("collectives listings: a simulated straggler is named with the time th
   const std::string path = folder.file("ranks.accel");
   REQUIRE(run({"simulate", "-o", path, "--ranks", "--devices", "16", "--straggler", "11", "--late", "50us", "--kernels",
                "100"})
-              .code == kExitDone);
+              .code == terminal::kExitDone);
   const auto ranks = csv_of(path, "ranks");
   REQUIRE(ranks.size() == 17);
   const std::size_t straggler = column_of(ranks, "straggler"), waited = column_of(ranks, "others_waited_ns"),
@@ -86,7 +87,7 @@ TEST_CASE("collectives listings: missing ranks and clocks apart are told of") {
   const std::string path = folder.file("ranks.accel");
   REQUIRE(run({"simulate", "-o", path, "--ranks", "--devices", "16", "--straggler", "11", "--missing-rank", "2",
                "--clock-skew", "30us"})
-              .code == kExitDone);
+              .code == terminal::kExitDone);
   const auto printed = run({"view", path, "--table", "ranks"});
   CHECK(holds(printed.err, "1 of 16 ranks is not in the session: waits may be for it"));
   CHECK(holds(printed.err, "clocks set by 48 collectives; residual"));
@@ -94,8 +95,8 @@ TEST_CASE("collectives listings: missing ranks and clocks apart are told of") {
   REQUIRE(ranks.size() == 17);
   CHECK(ranks[3][0] == "rank 2");
   CHECK(ranks[12][column_of(ranks, "straggler")] == "yes");
-  CHECK(run({"simulate", "-o", path, "--ranks", "--slim"}).code != kExitDone);
-  CHECK(run({"simulate", "-o", path, "--ranks", "--late", "soon"}).code != kExitDone);
+  CHECK(run({"simulate", "-o", path, "--ranks", "--slim"}).code != terminal::kExitDone);
+  CHECK(run({"simulate", "-o", path, "--ranks", "--late", "soon"}).code != terminal::kExitDone);
 }
 
 TEST_CASE(
@@ -136,20 +137,20 @@ TEST_CASE(
   WorkerPool pool(1);
   TaskControl control;
   const QueryContext query{*store, store->snapshot(), pool, control};
-  const auto found = std::move(find_collectives(query)).value();
+  const auto found = std::move(analysis::find_collectives(query)).value();
   REQUIRE(found->kinds.size() == 3);
-  const auto report = report_collectives(found, {});
-  const Listing listing = collectives_listing(*report, *query.snapshot);
+  const auto report = analysis::report_collectives(found, {});
+  const listing::Listing listing = listing::collectives_listing(*report, *query.snapshot);
   REQUIRE(listing.targets.size() == 3);
   for (std::size_t row = 0; row < 3; ++row) {
-    const CollectiveKind& kind = found->kinds[report->kinds[row].kind];
-    CAPTURE(collective_title(kind));
-    const auto mask = event_mask(query, std::get<EventFilter>(listing.targets[row]));
+    const analysis::CollectiveKind& kind = found->kinds[report->kinds[row].kind];
+    CAPTURE(listing::collective_title(kind));
+    const auto mask = search::event_mask(query, std::get<EventFilter>(listing.targets[row]));
     REQUIRE_MESSAGE(mask.ok(), mask.message());
     std::uint64_t parts = 0;
-    for (const CollectiveInstance& instance : found->instances) {
+    for (const analysis::CollectiveInstance& instance : found->instances) {
       if (instance.kind != report->kinds[row].kind) continue;
-      for (const CollectiveCell& cell : found->cells_of(instance)) {
+      for (const analysis::CollectiveCell& cell : found->cells_of(instance)) {
         ++parts;
         CHECK((*mask)->passes(*query.snapshot, cell.event));
       }
@@ -163,7 +164,7 @@ TEST_CASE("collectives listings: a filter hides operations and ranks, and the an
   const test::TemporaryFolder folder;
   const std::string path = folder.file("ranks.accel");
   REQUIRE(run({"simulate", "-o", path, "--ranks", "--devices", "8", "--straggler", "5", "--kernels", "100"}).code ==
-          kExitDone);
+          terminal::kExitDone);
   const auto whole = csv_of(path, "collective-instances");
   const auto printed = run({"view", path, "--table", "ranks", "--filter", "device~/rank [0-3] /"});
   CHECK_FALSE(holds(printed.err, "not in the session"));
@@ -188,9 +189,9 @@ TEST_CASE("collective grid: columns hold the largest of their instances, and eve
               .ok());
   WorkerPool pool(1);
   TaskControl control;
-  const auto found = find_collectives({*store, store->snapshot(), pool, control});
+  const auto found = analysis::find_collectives({*store, store->snapshot(), pool, control});
   REQUIRE(found.ok());
-  const auto report = report_collectives(*found, {});
+  const auto report = analysis::report_collectives(*found, {});
   for (const std::size_t most : {1U, 7U, 33U, 100U, 1000U}) {
     for (const auto measure : {CollectiveMeasure::arrival, CollectiveMeasure::duration, CollectiveMeasure::wait}) {
       const auto grid = make_collective_grid(report, measure, most);
@@ -201,8 +202,8 @@ TEST_CASE("collective grid: columns hold the largest of their instances, and eve
         const auto [first, last] = grid->instances(column);
         CHECK(first <= i);
         CHECK(i < last);
-        const CollectiveInstance& instance = (*found)->instances[report->instances[i]];
-        for (const CollectiveCell& cell : (*found)->cells_of(instance)) {
+        const analysis::CollectiveInstance& instance = (*found)->instances[report->instances[i]];
+        for (const analysis::CollectiveCell& cell : (*found)->cells_of(instance)) {
           float& value = wanted[column * 4 + cell.rank];
           value = std::max(value, static_cast<float>(measured_ns(instance, cell, measure)));
         }

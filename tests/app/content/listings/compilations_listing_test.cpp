@@ -37,7 +37,7 @@ struct CompilingFile {
 TEST_CASE("compilations: the table names what compiled, how long, and what that rests on") {
   const CompilingFile file;
   const auto all = run({"view", file.path, "--table", "compilations", "--output-format", "csv"});
-  REQUIRE(all.code == kExitDone);
+  REQUIRE(all.code == terminal::kExitDone);
   CHECK(holds(all.out, "kind,what,ts_ns,dur_ns,compile_ns,number,of,basis"));
   CHECK(holds(all.out, "compile,train_step,0,400000000,395000000,1,4,first call of 4"));
   CHECK(holds(all.out, "cache hit,train_step,"));
@@ -48,19 +48,19 @@ TEST_CASE("compilations: the table names what compiled, how long, and what that 
 TEST_CASE("compilations: calls are listed one by one or by function, and nothing else") {
   const CompilingFile file;
   const auto calls = run({"view", file.path, "--table", "calls", "--output-format", "csv"});
-  REQUIRE(calls.code == kExitDone);
+  REQUIRE(calls.code == terminal::kExitDone);
   CHECK(holds(calls.out, "function,level,call,ts_ns,span_ns,host_ns,compile_ns,dispatch_ns,kernel_ns"));
   CHECK(holds(calls.out, "train_step,call,1,0,400000000,5000000,395000000,0,9000"));
   CHECK(holds(calls.out, "train_step,call,2,401000000,5000000,4996000,0,4000,9000"));
   const auto functions = run({"view", file.path, "--table", "calls", "--by", "function", "--output-format", "csv"});
   CHECK(holds(functions.out, "train_step,call,4,"));
   CHECK(holds(functions.out, ",400000000,5000000,15000000,1,"));
-  CHECK(run({"view", file.path, "--table", "calls", "--by", "layer"}).code != kExitDone);
+  CHECK(run({"view", file.path, "--table", "calls", "--by", "layer"}).code != terminal::kExitDone);
 }
 
 TEST_CASE("hotspots: kernels by total time, by the command line") {
   const CompilingFile file;
   const auto all = run({"view", file.path, "--table", "hotspots", "--output-format", "csv"});
-  REQUIRE(all.code == kExitDone);
+  REQUIRE(all.code == terminal::kExitDone);
   CHECK(holds(all.out, "gemm,kernel,4,36000,1.0,9000,9000,9000,"));
 }

@@ -62,7 +62,7 @@ TEST_CASE("core grid listing: view --table core-grid prints a measure of every c
     return run(words);
   };
   const auto whole = print({});
-  REQUIRE(whole.code == kExitDone);
+  REQUIRE(whole.code == terminal::kExitDone);
   const auto busy = csv_column(whole.out, "value_ns");
   CHECK(busy.size() == 12);
   const auto cycles = csv_column(whole.out, "cycles");
@@ -77,7 +77,7 @@ TEST_CASE("core grid listing: view --table core-grid prints a measure of every c
   CHECK(holds(print({"--by", "zone.bytes"}).out, "value_bytes"));
   CHECK(holds(print({"--by", "events,part:TRISC_1"}).out, "events"));
   const auto wrong = print({"--by", "speed"});
-  CHECK(wrong.code != kExitDone);
+  CHECK(wrong.code != terminal::kExitDone);
   CHECK(holds(wrong.err, "busy, wait, events"));
 }
 
@@ -87,18 +87,18 @@ TEST_CASE("core grid listing: the most and the least loaded core come first, the
   TaskControl control;
   EventFilter filter;
   filter.range = TimeRange{0, 12'000};
-  const auto frames =
-      core_grid_frames({*session.store, session.store->snapshot(), pool, control}, filter, {.part = "TRISC_1"}, 8);
+  const auto frames = analysis::core_grid_frames({*session.store, session.store->snapshot(), pool, control}, filter,
+                                                 {.part = "TRISC_1"}, 8);
   REQUIRE(frames.ok());
-  const CoreValues of_frames = core_grid_values(**frames, 0, 8);
-  const std::vector<std::size_t> order = core_grid_order(of_frames);
+  const listing::CoreValues of_frames = listing::core_grid_values(**frames, 0, 8);
+  const std::vector<std::size_t> order = listing::core_grid_order(of_frames);
   REQUIRE(order.size() == 12);
   CHECK(of_frames.measured == 12);
   std::vector<double> values;
   for (const std::optional<double>& each : of_frames.cells) values.push_back(each.value());
   CHECK(values[order[0]] == *std::max_element(values.begin(), values.end()));
   CHECK(values[order[1]] == *std::min_element(values.begin(), values.end()));
-  const Listing listing = core_grid_listing(**frames, *session.store->snapshot(), 0, 8, order);
+  const listing::Listing listing = listing::core_grid_listing(**frames, *session.store->snapshot(), 0, 8, order);
   REQUIRE(listing.rows.row_count() == 12);
   CHECK(std::get<std::string>(listing.rows.at(0, 1)).starts_with("most"));
   CHECK(std::get<std::string>(listing.rows.at(1, 1)).starts_with("least"));
@@ -111,12 +111,12 @@ TEST_CASE("core grid listing: a core without the processor that is measured has 
   WorkerPool pool(1);
   TaskControl control;
   const QueryContext query{*session.store, session.store->snapshot(), pool, control};
-  const auto frames = core_grid_frames(query, {}, {.part = "TRISC_1"}, 8);
+  const auto frames = analysis::core_grid_frames(query, {}, {.part = "TRISC_1"}, 8);
   REQUIRE(frames.ok());
   const auto lacking = (*frames)->grid.find(0, 3, 8);
   REQUIRE(lacking);
   CHECK_FALSE((*frames)->is_measured(*lacking));
-  const CoreValues values = core_grid_values(**frames, 0, 8);
+  const listing::CoreValues values = listing::core_grid_values(**frames, 0, 8);
   CHECK(values.measured == 11);
   CHECK_FALSE(values.cells[*lacking]);
   double sum = 0;
@@ -130,10 +130,10 @@ TEST_CASE("core grid listing: a core without the processor that is measured has 
   CHECK(values.spread.mean == doctest::Approx(sum / 11));
   CHECK(values.spread.least != *lacking);
   CHECK(*values.cells[values.spread.least] == values.spread.min);
-  CHECK(core_grid_shares(**frames, 0, 8).spread.max <= 1);
-  const std::vector<std::size_t> order = core_grid_order(values);
+  CHECK(listing::core_grid_shares(**frames, 0, 8).spread.max <= 1);
+  const std::vector<std::size_t> order = listing::core_grid_order(values);
   CHECK(order.back() == *lacking);
-  const Listing listing = core_grid_listing(**frames, *session.store->snapshot(), 0, 8, order);
+  const listing::Listing listing = listing::core_grid_listing(**frames, *session.store->snapshot(), 0, 8, order);
   const std::size_t last = listing.rows.row_count() - 1;
   CHECK(std::get<std::string>(listing.rows.at(last, 0)) == "core 3,8");
   for (const std::size_t column : {2U, 3U, 4U, 5U}) {  // value, cycles, share, events
@@ -142,7 +142,7 @@ TEST_CASE("core grid listing: a core without the processor that is measured has 
   }
   CHECK(holds(listing.note, "1 of 12 cores have no TRISC_1"));
   // All of a core is always measured.
-  const auto whole = core_grid_frames(query, {}, {}, 8);
+  const auto whole = analysis::core_grid_frames(query, {}, {}, 8);
   REQUIRE(whole.ok());
-  CHECK(core_grid_values(**whole, 0, 8).measured == 12);
+  CHECK(listing::core_grid_values(**whole, 0, 8).measured == 12);
 }

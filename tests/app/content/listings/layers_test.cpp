@@ -32,7 +32,7 @@ TEST_CASE("layers: view --table prints the tree, by kind and depth, within a fil
   REQUIRE(session.store->save(path).ok());
   const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
   const auto all = run({"view", path, "--table", "layers", "--output-format", "csv"});
-  REQUIRE(all.code == kExitDone);
+  REQUIRE(all.code == terminal::kExitDone);
   CHECK(
       all.out.starts_with("path,depth,events,busy_ns,self_ns,wait_ns,share,flops,bytes,flops_per_s,mfu,launched_ns,"));
   CHECK(holds(all.out, "\nlayers.0/mlp,2,"));
@@ -42,25 +42,25 @@ TEST_CASE("layers: view --table prints the tree, by kind and depth, within a fil
   CHECK(holds(run({"view", path, "--table", "layers", "--by", "operator", "--output-format", "csv"}).out, "dot("));
   CHECK(holds(run({"view", path, "--table", "layers", "--by", "host"}).err, "No calls of a host recorded"));
   const auto wrong = run({"view", path, "--table", "layers", "--by", "colour"});
-  CHECK(wrong.code != kExitDone);
+  CHECK(wrong.code != terminal::kExitDone);
   CHECK(holds(wrong.err, "colour"));
   const auto some = run({"view", path, "--table", "layers", "--range", "0%:40%", "--output-format", "csv"});
-  CHECK(some.code == kExitDone);
+  CHECK(some.code == terminal::kExitDone);
   CHECK(some.out != all.out);
 }
 
 TEST_CASE("layers: what a row selects is what it counts") {
   SimulatedLayers session;
   const QueryContext query = session.query();
-  for (const char* kind : {"layer", "operator", "function", "line", "name"}) {
+  for (const char* kind : {"layer", "operator", "compiler", "function", "line", "name"}) {
     CAPTURE(kind);
-    const auto tree = session_hierarchy(query, {.kind = kind});
+    const auto tree = analysis::session_hierarchy(query, {.kind = kind});
     REQUIRE(tree.ok());
     REQUIRE((*tree)->nodes.size() > 4);
-    const std::vector<NameUse> names = name_uses(**tree);
+    const std::vector<listing::NameUse> names = listing::name_uses(**tree);
     for (std::size_t at = 1; at < std::min<std::size_t>((*tree)->nodes.size(), 12); ++at) {
       CAPTURE((*tree)->path(at));
-      const NodeTarget target = target_of_node(*query.snapshot, **tree, names, at);
+      const listing::NodeTarget target = listing::target_of_node(*query.snapshot, **tree, names, at);
       const auto* filter = std::get_if<EventFilter>(&target.events);
       if (filter == nullptr) {
         CHECK(std::get<EventId>(target.events) == (*tree)->nodes[at].totals.longest);
@@ -68,10 +68,10 @@ TEST_CASE("layers: what a row selects is what it counts") {
         continue;
       }
       QueryContext filtered = query;
-      const auto mask = event_mask(query, *filter);
+      const auto mask = search::event_mask(query, *filter);
       REQUIRE_MESSAGE(mask.ok(), mask.message());
       filtered.mask = *mask;
-      const auto part = session_hierarchy(filtered, {.kind = kind});
+      const auto part = analysis::session_hierarchy(filtered, {.kind = kind});
       REQUIRE(part.ok());
       // What borrows its layer is not among what names it, and the row says so.
       std::uint64_t borrowed = 0, found = (*part)->nodes[0].totals.events;
@@ -80,10 +80,48 @@ TEST_CASE("layers: what a row selects is what it counts") {
         borrowed += (*tree)->unit_events[at * (*tree)->units.size() + unit];
         found -= (*part)->unit_events[unit];
       }
+      CAPTURE(target.besides);
       CHECK((borrowed == 0) == target.besides.empty());
       CHECK(found == (*tree)->nodes[at].totals.events - borrowed);
       if (target.besides.empty()) CHECK((*part)->nodes[0].cover.busy_ns == (*tree)->nodes[at].cover.busy_ns);
     }
+  }
+}
+
+TEST_CASE("layers: several nodes of one level select what they count together") {
+  SimulatedLayers session;
+  const QueryContext query = session.query();
+  for (const char* kind : {"layer", "operator", "compiler"}) {
+    CAPTURE(kind);
+    const auto tree = analysis::session_hierarchy(query, {.kind = kind});
+    REQUIRE(tree.ok());
+    // The first two of the deepest level that is no line.
+    std::vector<std::uint32_t> nodes;
+    std::uint64_t events = 0;
+    for (auto at = static_cast<std::uint32_t>((*tree)->nodes.size() - 1); at > 0 && nodes.size() < 2; --at) {
+      const analysis::HierarchyNode& node = (*tree)->nodes[at];
+      const bool is_level = !node.detail && !node.missing && (*tree)->borrowing == 0;
+      const bool is_named = (*tree)->text(at) != (*tree)->kind->missing;
+      const bool beside = nodes.empty() || (*tree)->nodes[nodes[0]].depth == node.depth;
+      const bool other = nodes.empty() || (*tree)->text(nodes[0]) != (*tree)->text(at);
+      if (!is_level || !is_named || !beside || !other || node.depth > 4) continue;
+      nodes.push_back(at);
+      events += node.totals.events;
+    }
+    if ((*tree)->borrowing != 0) continue;  // a search finds what names it itself
+    REQUIRE(nodes.size() == 2);
+    const auto filter = listing::filter_of_nodes(*query.snapshot, **tree, nodes);
+    REQUIRE(filter);
+    QueryContext filtered = query;
+    const auto mask = search::event_mask(query, *filter);
+    REQUIRE_MESSAGE(mask.ok(), mask.message());
+    filtered.mask = *mask;
+    const auto part = analysis::session_hierarchy(filtered, {.kind = kind});
+    REQUIRE(part.ok());
+    CHECK((*part)->nodes[0].totals.events >= events);  // nodes of these names may lie elsewhere, too
+    CHECK((*part)->nodes[0].totals.events < (*tree)->nodes[0].totals.events);
+    const std::uint32_t root = 0;
+    CHECK_FALSE(listing::filter_of_nodes(*query.snapshot, **tree, std::span(&root, 1)));
   }
 }
 
@@ -117,23 +155,23 @@ TEST_CASE("layers: a row of calls selects those of its stack, or says that it se
   WorkerPool pool(1);
   TaskControl control;
   const QueryContext query{*store, store->snapshot(), pool, control};
-  const auto tree = session_hierarchy(query, {.kind = "host"});
+  const auto tree = analysis::session_hierarchy(query, {.kind = "host"});
   REQUIRE(tree.ok());
-  const std::vector<NameUse> names = name_uses(**tree);
+  const std::vector<listing::NameUse> names = listing::name_uses(**tree);
   std::size_t exact = 0, shared = 0, single = 0;
   for (std::size_t at = 1; at < (*tree)->nodes.size(); ++at) {
-    const HierarchyNode& node = (*tree)->nodes[at];
+    const analysis::HierarchyNode& node = (*tree)->nodes[at];
     CAPTURE((*tree)->path(at));
     std::uint64_t own = node.totals.events;
     for (std::uint32_t i = 0; i < node.child_count; ++i) own -= (*tree)->nodes[node.first_child + i].totals.events;
-    const NodeTarget target = target_of_node(*query.snapshot, **tree, names, at);
+    const listing::NodeTarget target = listing::target_of_node(*query.snapshot, **tree, names, at);
     const auto* filter = std::get_if<EventFilter>(&target.events);
     if (filter == nullptr) {
       CHECK(own == 1);
       ++single;
       continue;
     }
-    const auto passing = filter_mask(query, *filter, nullptr);
+    const auto passing = search::filter_mask(query, *filter, nullptr);
     REQUIRE(passing.ok());
     const std::uint64_t selected = count_passing(*query.snapshot, passing->get());
     if (target.besides.empty()) {
@@ -167,13 +205,13 @@ TEST_CASE("layers: a row of recorded stacks selects those that begin as it does"
   WorkerPool pool(1);
   TaskControl control;
   const QueryContext query{*store, store->snapshot(), pool, control};
-  const auto tree = session_hierarchy(query, {.kind = "stack"});
+  const auto tree = analysis::session_hierarchy(query, {.kind = "stack"});
   REQUIRE(tree.ok());
   for (std::size_t node = 1; node < (*tree)->nodes.size(); ++node) {
     CAPTURE((*tree)->path(node));
-    const NodeTarget target = target_of_node(*query.snapshot, **tree, {}, node);
+    const listing::NodeTarget target = listing::target_of_node(*query.snapshot, **tree, {}, node);
     REQUIRE(std::holds_alternative<EventFilter>(target.events));
-    const auto passing = filter_mask(query, std::get<EventFilter>(target.events), nullptr);
+    const auto passing = search::filter_mask(query, std::get<EventFilter>(target.events), nullptr);
     REQUIRE_MESSAGE(passing.ok(), passing.message());
     CHECK(count_passing(*query.snapshot, passing->get()) == (*tree)->nodes[node].totals.events);
   }

@@ -22,15 +22,15 @@ TEST_CASE("listings: view --table prints them within a filter, and says what it 
   test::save_simulated_session(path);
   const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
   const auto all = run({"view", path, "--table", "incidents", "--output-format", "csv"});
-  REQUIRE(all.code == kExitDone);
+  REQUIRE(all.code == terminal::kExitDone);
   CHECK(all.out.starts_with("ts_ns,dur_ns,severity,name,track,event_id\n"));
   REQUIRE(lines(all.out) > 2);
   const auto half = run({"view", path, "--table", "incidents", "--range", "0%:50%", "--output-format", "csv"});
   CHECK(lines(half.out) < lines(all.out));
   const auto none = run({"view", path, "--table", "incidents", "--filter", "no such thing", "--output-format", "csv"});
   CHECK(lines(none.out) == 1);
-  CHECK(run({"view", path, "--table", "incidents", "--by", "name"}).code != kExitDone);
-  CHECK(run({"view", path, "--table", "incidents", "--range", "nonsense"}).code != kExitDone);
+  CHECK(run({"view", path, "--table", "incidents", "--by", "name"}).code != terminal::kExitDone);
+  CHECK(run({"view", path, "--table", "incidents", "--range", "nonsense"}).code != terminal::kExitDone);
   CHECK(holds(run({"view", path, "--table", "incident"}).err, "did you mean incidents?"));
 }
 
@@ -61,11 +61,11 @@ TEST_CASE("listings: as many cells as columns, of every listing, and columns tha
   REQUIRE(capture::sim::simulate({.seed = 7, .kernels = 1}, sink).ok());
   WorkerPool pool(1);
   TaskControl control;
-  for (const ListingKind& kind : listing_kinds()) {
+  for (const listing::ListingKind& kind : listing::listing_kinds()) {
     CAPTURE(kind.name);
     const auto listing = kind.make({*store, store->snapshot(), pool, control}, {});
     REQUIRE(listing.ok());
-    CHECK(find_listing(kind.name) != nullptr);
+    CHECK(listing::find_listing(kind.name) != nullptr);
     CHECK_FALSE(kind.summary.empty());
     REQUIRE_FALSE(listing->columns.empty());
     CHECK(listing->rows.cells.size() == listing->rows.row_count() * listing->columns.size());
@@ -73,9 +73,9 @@ TEST_CASE("listings: as many cells as columns, of every listing, and columns tha
     std::vector<std::string> names = listing->rows.columns;
     std::sort(names.begin(), names.end());
     CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
-    for (const ListingColumn& column : listing->columns) CHECK_FALSE(column.title.empty());
+    for (const listing::ListingColumn& column : listing->columns) CHECK_FALSE(column.title.empty());
   }
-  CHECK(find_listing("no such listing") == nullptr);
+  CHECK(listing::find_listing("no such listing") == nullptr);
 }
 
 TEST_CASE("listings: statistics by any columns are printed, and add up to what they are grouped from") {
@@ -83,17 +83,17 @@ TEST_CASE("listings: statistics by any columns are printed, and add up to what t
   const std::string path = folder.file("s.accel");
   test::save_simulated_session(path);
   const auto by_name = run({"view", path, "--table", "statistics", "--by", "name", "--output-format", "csv"});
-  REQUIRE(by_name.code == kExitDone);
+  REQUIRE(by_name.code == terminal::kExitDone);
   CHECK(by_name.out.starts_with(
       "name,count,total_ns,share,mean_ns,min_ns,median_ns,p90_ns,p99_ns,max_ns,deviation_ns\n"));
   CHECK(holds(by_name.out, "\nMATMUL,"));
   CHECK(run({"view", path, "--table", "statistics", "--output-format", "csv"}).out == by_name.out);
   const auto two =
       run({"view", path, "--table", "statistics", "--by", "instruction.opcode,track", "--output-format", "csv"});
-  REQUIRE(two.code == kExitDone);
+  REQUIRE(two.code == terminal::kExitDone);
   CHECK(two.out.starts_with("opcode,track,count,"));
   const auto bytes = run({"view", path, "--table", "statistics", "--value", "bytes", "--output-format", "csv"});
-  REQUIRE(bytes.code == kExitDone);
+  REQUIRE(bytes.code == terminal::kExitDone);
   CHECK(bytes.out.starts_with("name,count,total_bytes,share,mean_bytes,"));
   CHECK(holds(run({"view", path, "--table", "statistics", "--by", "nmae"}).err, "did you mean name?"));
   CHECK(holds(run({"view", path, "--table", "incidents", "--value", "bytes"}).err, "no choice of what is measured"));
@@ -107,22 +107,23 @@ TEST_CASE("listings: a row of statistics selects the events that it counts, what
   WorkerPool pool(1);
   TaskControl control;
   const QueryContext query{*store, store->snapshot(), pool, control};
-  const std::vector<StatisticsQuestion> questions = {{.by = {"instruction.opcode"}},
-                                                     {.by = {"instruction.opcode", "track"}},
-                                                     {.by = {"table", "device"}},
-                                                     {.by = {"dma.variable", "track"}},
-                                                     {.by = {"instruction.nki_source_location"}},
-                                                     {.by = {"dma.transfer_size"}, .value = "dma.transfer_size"}};
-  for (const StatisticsQuestion& question : questions) {
+  const std::vector<analysis::StatisticsQuestion> questions = {
+      {.by = {"instruction.opcode"}},
+      {.by = {"instruction.opcode", "track"}},
+      {.by = {"table", "device"}},
+      {.by = {"dma.variable", "track"}},
+      {.by = {"instruction.nki_source_location"}},
+      {.by = {"dma.transfer_size"}, .value = "dma.transfer_size"}};
+  for (const analysis::StatisticsQuestion& question : questions) {
     CAPTURE(question.by[0]);
-    const auto table = statistics_table(query, question);
+    const auto table = listing::statistics_table(query, question);
     if (!table) FAIL_CHECK(table.message());
     if (!table) continue;
     REQUIRE_FALSE(table->statistics->rows.empty());
     for (std::size_t row = 0; row < std::min<std::size_t>(table->statistics->rows.size(), 12); ++row) {
       const auto* filter = std::get_if<EventFilter>(&table->listing.targets[row]);
       REQUIRE(filter != nullptr);
-      const auto mask = event_mask(query, *filter);
+      const auto mask = search::event_mask(query, *filter);
       REQUIRE(mask.ok());
       CHECK((*mask)->total() == table->statistics->rows[row].figures.count);
     }
@@ -160,7 +161,7 @@ TEST_CASE("listings: device-stats has zones by core and processor, in cycles and
   REQUIRE(writer.finish().ok());
   WorkerPool pool(1);
   TaskControl control;
-  const auto listing = list_device_stats({*store, store->snapshot(), pool, control}, {});
+  const auto listing = listing::list_device_stats({*store, store->snapshot(), pool, control}, {});
   REQUIRE(listing.ok());
   REQUIRE(listing->rows.row_count() == 2);
   const auto cell = [&](std::size_t row, std::string_view column) {
@@ -194,7 +195,7 @@ TEST_CASE("listings: a column whose name holds a comma and quotes is named in qu
   }
   const auto found =
       run({"view", path, "--table", "statistics", "--by", "\"rows, \"\"padded\"\"\",name", "--output-format", "csv"});
-  REQUIRE(found.code == kExitDone);
+  REQUIRE(found.code == terminal::kExitDone);
   CHECK(holds(found.out, "\n0,a,3,"));
   CHECK(holds(found.out, "\n1,a,3,"));
   CHECK(holds(run({"view", path, "--table", "statistics", "--by", "\"rows, "}).err, "add a closing"));

@@ -60,7 +60,7 @@ void check_ranks(const std::vector<std::string>& inputs) {
   arguments.insert(arguments.end(), inputs.begin(), inputs.end());
   arguments.insert(arguments.end(), {"--table", "ranks", "--output-format", "csv"});
   const auto printed = run(arguments);
-  REQUIRE_MESSAGE(printed.code == kExitDone, printed.err);
+  REQUIRE_MESSAGE(printed.code == terminal::kExitDone, printed.err);
   CAPTURE(printed.out);
   std::istringstream lines(printed.out);
   std::string line;
@@ -73,6 +73,10 @@ void check_ranks(const std::vector<std::string>& inputs) {
   }
   CHECK_FALSE(std::getline(lines, line));
   CHECK(holds(printed.err, "clocks set by 24 collectives; residual"));
+}
+
+bool are_one_job(const std::vector<std::string>& paths) {
+  return capture::sources::are_of_one_run(capture::sources::recognise(paths));
 }
 
 }  // namespace
@@ -94,14 +98,14 @@ TEST_CASE("rank files: a folder, and files given one by one, are one session wit
   check_ranks({said[3], said[1], said[0], said[2]});
   check_ranks({folder.file("named")});
   check_ranks(named);
-  REQUIRE(run({"import", folder.file("job"), "-o", folder.file("job.accel")}).code == kExitDone);
+  REQUIRE(run({"import", folder.file("job"), "-o", folder.file("job.accel")}).code == terminal::kExitDone);
   check_ranks({folder.file("job.accel")});
-  CHECK(capture::sources::are_of_one_run(said));
-  CHECK(capture::sources::are_of_one_run(named));
-  CHECK_FALSE(capture::sources::are_of_one_run({said[0]}));
-  CHECK_FALSE(capture::sources::are_of_one_run({said[0], said[0]}));
-  CHECK_FALSE(capture::sources::are_of_one_run({said[0], folder.file("none")}));
-  CHECK_FALSE(capture::sources::are_of_one_run({said[0], folder.file("job.accel")}));
+  CHECK(are_one_job(said));
+  CHECK(are_one_job(named));
+  CHECK_FALSE(are_one_job({said[0]}));
+  CHECK_FALSE(are_one_job({said[0], said[0]}));
+  CHECK_FALSE(are_one_job({said[0], folder.file("none")}));
+  CHECK_FALSE(are_one_job({said[0], folder.file("job.accel")}));
 }
 
 TEST_CASE("rank files: two files of one rank stay apart, and a damaged one of a folder is told of") {
@@ -111,14 +115,14 @@ TEST_CASE("rank files: two files of one rank stay apart, and a damaged one of a 
   const std::string one = folder.file("a/job/t.json"), two = folder.file("b/job/t.json");
   test::write_file(one, trace_of({.rank = 1}));
   test::write_file(two, trace_of({.rank = 1}));
-  CHECK_FALSE(capture::sources::are_of_one_run({one, two}));
+  CHECK_FALSE(are_one_job({one, two}));
   const auto printed = run({"view", one, two, "--table", "ranks", "--output-format", "csv"});
-  REQUIRE(printed.code == kExitDone);
+  REQUIRE(printed.code == terminal::kExitDone);
   CHECK(holds(printed.out, "rank 1 t GPU 0"));
   CHECK(holds(printed.out, "rank 1 t (2) GPU 0"));
   test::write_file(folder.file("a/job/rank_3.json"), trace_of({.rank = 3}).substr(0, 500));
   const auto cut = run({"view", folder.file("a/job"), "--table", "ranks"});
-  CHECK(cut.code == kExitDone);
+  CHECK(cut.code == terminal::kExitDone);
   CHECK(holds(cut.out, "rank 1"));
 }
 
@@ -130,10 +134,10 @@ TEST_CASE("rank files: two runs of one rank are no job, runs of different ranks 
     runs.push_back(folder.file(name));
     test::write_file(runs.back(), trace_of({.states_rank = false}));
   }
-  CHECK_FALSE(capture::sources::are_of_one_run({runs[0], runs[1]}));
-  CHECK_FALSE(capture::sources::are_of_one_run({runs[0], runs[2]}));
-  CHECK_FALSE(capture::sources::are_of_one_run({runs[0], runs[3], runs[1]}));
-  CHECK(capture::sources::are_of_one_run({runs[0], runs[3]}));
+  CHECK_FALSE(are_one_job({runs[0], runs[1]}));
+  CHECK_FALSE(are_one_job({runs[0], runs[2]}));
+  CHECK_FALSE(are_one_job({runs[0], runs[3], runs[1]}));
+  CHECK(are_one_job({runs[0], runs[3]}));
 }
 
 TEST_CASE("rank files: one that is cut takes none of the others with it, and several that all are say so each") {
@@ -148,15 +152,15 @@ TEST_CASE("rank files: one that is cut takes none of the others with it, and sev
     test::write_file(cut.back(), no_event);
   }
   const auto printed = run({"view", files[0], files[2], files[1], "--table", "ranks", "--output-format", "csv"});
-  REQUIRE_MESSAGE(printed.code == kExitDone, printed.err);
+  REQUIRE_MESSAGE(printed.code == terminal::kExitDone, printed.err);
   CHECK(holds(printed.out, "rank 0"));
   CHECK(holds(printed.out, "rank 1"));
-  Workspace workspace;
+  workspace::Workspace workspace;
   double now_s = 0;
   const auto settle = [&] {
     REQUIRE(test::step_until([&] { return !workspace.opening(); }, [&] { workspace.update(now_s += 0.1); }));
   };
-  REQUIRE(capture::sources::are_of_one_run(files));
+  REQUIRE(are_one_job(files));
   workspace.open(files);
   settle();
   REQUIRE(workspace.tab_count() == 1);
@@ -182,7 +186,7 @@ TEST_CASE("rank files: the viewer opens the files of a job in one tab, and other
     files.push_back(folder.file(fmt::format("mlp/{}.json", rank)));
     test::write_file(files.back(), trace_of({.rank = rank}));
   }
-  Workspace workspace;
+  workspace::Workspace workspace;
   double now_s = 0;
   const auto settle = [&] {
     REQUIRE(test::step_until([&] { return !workspace.opening(); }, [&] { workspace.update(now_s += 0.1); }));

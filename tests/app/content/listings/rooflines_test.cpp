@@ -21,7 +21,7 @@ TEST_CASE("listings: roofline, memory levels and peaks are printed, with what th
   const std::string retained = before == nullptr ? "" : before;
   setenv("XDG_STATE_HOME", state.c_str(), 1);
   const auto levels = run({"view", path, "--table", "memory-levels", "--output-format", "csv"});
-  REQUIRE(levels.code == kExitDone);
+  REQUIRE(levels.code == terminal::kExitDone);
   CHECK(holds(levels.out, "HBM to SBUF"));
   CHECK(holds(levels.out, "\"Compute, bf16\""));
   const std::string printed = run({"view", path, "--table", "memory-levels"}).out;
@@ -31,14 +31,14 @@ TEST_CASE("listings: roofline, memory levels and peaks are printed, with what th
   const auto by_layer = run({"view", path, "--table", "roofline", "--output-format", "csv"});
   CHECK(holds(by_layer.out, "layers.0/"));
   const auto by_line = run({"view", path, "--table", "roofline", "--by", "line", "--output-format", "csv"});
-  REQUIRE(by_line.code == kExitDone);
+  REQUIRE(by_line.code == terminal::kExitDone);
   CHECK(holds(by_line.out, ".py:"));
   CHECK_FALSE(holds(by_line.out, "layers.0/"));
   CHECK(holds(run({"view", path, "--table", "roofline", "--by", "kernel"}).err, "by name, layer or line"));
   const auto peaks = run({"view", path, "--table", "peaks", "--output-format", "csv"});
   CHECK(holds(peaks.out, "NeuronCore of simulated,hbm,HBM,410000000000"));
   {
-    PeakBook book(peak_book_file(state_directory(process_environment())));
+    persist::PeakBook book(persist::peak_book_file(system::state_directory(system::process_environment())));
     REQUIRE(book.enter({"NeuronCore of simulated", "hbm", 8.2e11}).ok());
   }
   const auto entered = run({"view", path, "--table", "peaks", "--output-format", "csv"});

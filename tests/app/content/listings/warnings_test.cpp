@@ -33,7 +33,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 TEST_CASE("warnings: the weights that are read four times are told first, with their line and what to try") {
   const SimulatedFile file;
   const auto all = run({"view", file.path, "--table", "warnings", "--output-format", "csv"});
-  REQUIRE(all.code == kExitDone);
+  REQUIRE(all.code == terminal::kExitDone);
   const std::vector<std::string> lines = lines_of(all.out);
   REQUIRE(lines.size() > 3);
   CHECK(lines[0] ==
@@ -71,7 +71,7 @@ TEST_CASE("warnings: the weights that are read four times are told first, with t
 TEST_CASE("errors: of an error every engine is told, with operands and lines") {
   const SimulatedFile file;
   const auto all = run({"view", file.path, "--table", "errors", "--output-format", "csv"});
-  REQUIRE(all.code == kExitDone);
+  REQUIRE(all.code == terminal::kExitDone);
   const std::vector<std::string> lines = lines_of(all.out);
   REQUIRE(lines.size() > 6);
   CHECK(lines[0].starts_with("ts_ns,error,details,error_id,track,state,name,since_ns,operands,line,event_id"));
@@ -88,7 +88,7 @@ TEST_CASE("errors: of an error every engine is told, with operands and lines") {
 TEST_CASE("warnings: behind a filter it is said which rules could not be judged, and what they need") {
   const SimulatedFile file;
   const auto part = run({"view", file.path, "--table", "warnings", "--tracks", "Tensor", "--output-format", "csv"});
-  REQUIRE(part.code == kExitDone);
+  REQUIRE(part.code == terminal::kExitDone);
   CHECK(holds(part.err, "not judged: "));
   CHECK(holds(part.err, "needs all events of the range, of which the filter leaves some out"));
   CHECK_FALSE(holds(run({"view", file.path, "--table", "warnings", "--output-format", "csv"}).err, "the filter"));

@@ -7,12 +7,13 @@
 #include "app/persist/persist.h"
 #include "tests/support/small_session.h"
 
-namespace accelscope::app {
+namespace accelscope::app::content {
 namespace {
 
-const std::vector<SqlTable> kTables = {{"track", {"id", "name", "device"}, {}, 3},
-                                       {"slice", {"id", "track_id", "ts_ns", "dur_ns", "name"}, {"end_ns"}, 100},
-                                       {"odd name", {"first column"}, {}, 1}};
+const std::vector<sql::ListedTable> kTables = {
+    {"track", {"id", "name", "device"}, {}, 3},
+    {"slice", {"id", "track_id", "ts_ns", "dur_ns", "name"}, {"end_ns"}, 100},
+    {"odd name", {"first column"}, {}, 1}};
 
 // The candidates at the place of the bar.
 std::vector<std::string> offered(std::string text) {
@@ -88,23 +89,24 @@ TEST_CASE("parameters: the view's range and the selection become numbers, texts 
 TEST_CASE("query book: history newest first without doubles, saved ones by name, both there after a restart") {
   const test::TemporaryFolder folder;
   const std::string file = folder.file("queries.txt");
-  QueryHistory book(file);
+  persist::QueryHistory book(file);
   REQUIRE(book.load().ok());
   for (const char* sql : {"SELECT 1", "SELECT\n\t2", "SELECT 1"}) REQUIRE(book.remember(sql).ok());
   REQUIRE(book.save({"waits", "SELECT 3"}).ok());
   REQUIRE(book.save({"busy", "SELECT 4"}).ok());
   REQUIRE(book.save({"waits", "SELECT 5"}).ok());
-  QueryHistory again(file);
+  persist::QueryHistory again(file);
   REQUIRE(again.load().ok());
   CHECK(again.history() == Names{"SELECT 1", "SELECT\n\t2"});
-  CHECK(again.saved() == std::vector<NamedQuery>{{"busy", "SELECT 4"}, {"waits", "SELECT 5"}});
+  CHECK(again.saved() == std::vector<persist::NamedQuery>{{"busy", "SELECT 4"}, {"waits", "SELECT 5"}});
   REQUIRE(again.forget("busy").ok());
-  QueryHistory third(file);
+  persist::QueryHistory third(file);
   REQUIRE(third.load().ok());
   CHECK(third.saved().size() == 1);
-  for (std::size_t i = 0; i < QueryHistory::kMostHistory + 5; ++i) REQUIRE(third.remember(std::to_string(i)).ok());
-  CHECK(third.history().size() == QueryHistory::kMostHistory);
+  for (std::size_t i = 0; i < persist::QueryHistory::kMostHistory + 5; ++i)
+    REQUIRE(third.remember(std::to_string(i)).ok());
+  CHECK(third.history().size() == persist::QueryHistory::kMostHistory);
 }
 
 }  // namespace
-}  // namespace accelscope::app
+}  // namespace accelscope::app::content

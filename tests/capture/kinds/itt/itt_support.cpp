@@ -28,18 +28,18 @@ IttCapture::IttCapture(const std::vector<std::string>& command,
   REQUIRE_MESSAGE(store.ok(), store.message());
   store_ = std::move(store).value();
   pool_ = std::make_unique<WorkerPool>(1);
-  sql_ = std::make_unique<SqlSession>(*store_, store_->snapshot(), *pool_);
+  sql_ = std::make_unique<sql::Session>(*store_, store_->snapshot(), *pool_);
 }
 
 std::vector<std::string> IttCapture::rows(const std::string& sql) {
   TaskControl control;
-  const Result<SqlResult> result = sql_->run(sql, {}, control);
+  const Result<listing::SqlResult> result = sql_->run(sql, {}, control);
   REQUIRE_MESSAGE(result.ok(), result.message());
   std::vector<std::string> rows;
   for (std::size_t row = 0; row < result->row_count(); ++row) {
     std::string line;
     for (std::size_t column = 0; column < result->columns.size(); ++column) {
-      const SqlValue& value = result->at(row, column);
+      const listing::SqlValue& value = result->at(row, column);
       if (column > 0) line += '|';
       if (const auto* text = std::get_if<std::string>(&value)) line += *text;
       if (const auto* number = std::get_if<std::int64_t>(&value)) line += std::to_string(*number);

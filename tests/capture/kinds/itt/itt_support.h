@@ -40,7 +40,7 @@ class IttCapture {
   ScratchFolder folder_;
   std::unique_ptr<Store> store_;
   std::unique_ptr<WorkerPool> pool_;
-  std::unique_ptr<SqlSession> sql_;
+  std::unique_ptr<sql::Session> sql_;
 };
 
 [[nodiscard]] std::string program_of(const std::string& name);  // among the test programs

@@ -153,7 +153,7 @@ TEST_CASE("the kind tells whether the tool is there, and which one") {
     const StandInTool tool("neuron-explorer");
     const request::KindFacts facts = checks();
     CHECK(facts.usable());
-    CHECK(contains(facts.checks.at(0).text, "tools/neuron-explorer (stand-in neuron-profile 2.26.0)"));
+    CHECK(contains(facts.checks.at(0).text, "tools/neuron-explorer (stand-in neuron-explorer 2.33)"));
     CHECK(contains(facts.checks.at(1).text, "/dev/neuron*"));
   }
   const StandInTool none("");
@@ -161,7 +161,7 @@ TEST_CASE("the kind tells whether the tool is there, and which one") {
   CHECK_FALSE(facts.usable());
   CHECK(contains(facts.checks.at(0).text, "aws-neuronx-tools"));
   CHECK(contains(NeuronCapture(Options{{"neff", none.write("a.neff", "x")}}).failure(),
-                 "cannot run here: neither neuron-profile"));
+                 "cannot run here: neither neuron-explorer"));
 }
 
 TEST_CASE("a capture that starts paused runs nothing until it goes on") {
@@ -204,7 +204,9 @@ TEST_CASE("a folder of raw traces, one for each rank, is one session") {
   const ScratchFolder scratch;
   Result<std::unique_ptr<Store>> store = Store::create();
   REQUIRE(store.ok());
-  REQUIRE(sources::import_input({tool.file("run")}, {}, [&] { return std::make_unique<StoreSink>(**store); }).ok());
+  REQUIRE(sources::import_input({sources::recognise(tool.file("run"))}, {}, [&] {
+            return std::make_unique<StoreSink>(**store);
+          }).ok());
   REQUIRE((*store)->save(scratch.file("ranks.accel")).ok());
   const Imported session = Imported::session(scratch.file("ranks.accel"));
   check_same(session, simulated(3), "rank 0");
@@ -217,8 +219,7 @@ TEST_CASE("a trace of the stand-in is imported as the profile that it names") {
   const StandInTool tool;
   tool.write("run.neff", "program");
   const std::string trace = tool.write("run.ntff", "stand-in trace\n5\nend\n");
-  const Imported session = Imported::by([&](EventSink& sink) { return sources::neuron::import_ntff(trace, {}, sink); });
-  check_same(session, simulated(5));
+  check_same(Imported::input(trace), simulated(5));
 }
 
 }  // namespace

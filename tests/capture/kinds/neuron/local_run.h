@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "capture/agent/control/local_capture.h"
+#include "tests/capture/imported.h"
 #include "tests/capture/kinds/kind_run_support.h"
-#include "tests/capture/sources/neuron/imported.h"
 #include "tests/support/neuron/simulated_profile.h"
 
 namespace accelscope::capture {

@@ -7,8 +7,8 @@
 
 #include "capture/agent/viewers/kinds_lookup.h"
 #include "capture/client/record.h"
+#include "tests/capture/imported.h"
 #include "tests/capture/kinds/kind_run_support.h"
-#include "tests/capture/sources/neuron/imported.h"
 #include "tests/capture/wire/wire_support.h"
 #include "tests/support/neuron/stand_in_tool.h"
 #include "tests/support/process.h"

@@ -113,10 +113,11 @@ TEST_CASE("a program is compiled with debug facts, and with the flags that were 
   const auto nothing = [](const std::string&) { return std::string(); };
   const auto flags = [](const std::string& name) { return name == "NEURON_CC_FLAGS" ? "--target trn2" : ""; };
   CHECK(kinds::neuron::compile_environment(program_settings({}), {}, "/c", nothing) ==
-        Words{"NEURON_FRAMEWORK_DEBUG=1", "XLA_IR_DEBUG=1", "XLA_HLO_DEBUG=1", "NEURON_COMPILE_CACHE_URL=/c"});
+        Words{"NEURON_FRAMEWORK_DEBUG=1", "XLA_IR_DEBUG=1", "XLA_HLO_DEBUG=1", "NKI_DEBUG_INFO=True",
+              "NEURON_COMPILE_CACHE_URL=/c"});
   const Words own = kinds::neuron::compile_environment(
       program_settings({{"fresh-cache", "off"}, {"disable-dge", "on"}}), {"XLA_IR_DEBUG=0"}, "/c", flags);
-  CHECK(own == Words{"XLA_IR_DEBUG=0", "NEURON_FRAMEWORK_DEBUG=1", "XLA_HLO_DEBUG=1",
+  CHECK(own == Words{"XLA_IR_DEBUG=0", "NEURON_FRAMEWORK_DEBUG=1", "XLA_HLO_DEBUG=1", "NKI_DEBUG_INFO=True",
                      "NEURON_CC_FLAGS=--target trn2 --disable-dge"});
   const Words once =
       kinds::neuron::compile_environment(program_settings({{"disable-dge", "on"}, {"fresh-cache", "off"}}),
@@ -133,12 +134,99 @@ TEST_CASE("a system profile runs the program under the tool, whose own options e
   const kinds::neuron::NeuronSettings plain = program_settings({{"profile", "system"}});
   CHECK(kinds::neuron::inspect_arguments(plain, "/w/out", {"python3", "a.py", "-n", "3"}) ==
         Words{"inspect", "-o", "/w/out", "python3", "a.py", "-n", "3"});
-  CHECK(kinds::neuron::view_folder_arguments(plain, "/w/out") ==
-        Words{"view", "-d", "/w/out", "--output-format", "json", "--ignore-device-profile"});
   const kinds::neuron::NeuronSettings both =
       program_settings({{"profile", "system+device"}, {"num-trace-events", "2M"}});
   CHECK(kinds::neuron::inspect_arguments(both, "o", {"a"}) == Words{"inspect", "-o", "o", "-n", "2000000", "a"});
-  CHECK(kinds::neuron::view_folder_arguments(both, "o") == Words{"view", "-d", "o", "--output-format", "json"});
+}
+
+TEST_CASE("the runtime records what is chosen, by its variables") {
+  const auto nothing = [](const std::string&) { return std::string(); };
+  const auto environment = [&](std::vector<request::OptionSetting> options) {
+    options.insert(options.begin(), {"record-by", "environment"});
+    const auto made = kinds::neuron::recording_environment(program_settings(std::move(options)), {}, "/w/out", nothing);
+    REQUIRE(made.ok());
+    return *made;
+  };
+  CHECK(environment({{"profile", "system+device"}}) ==
+        Words{"NEURON_RT_INSPECT_ENABLE=1", "NEURON_RT_INSPECT_SYSTEM_PROFILE=1",
+              "NEURON_RT_INSPECT_DEVICE_PROFILE=session", "NEURON_RT_INSPECT_OUTPUT_DIR=/w/out"});
+  CHECK(environment({{"profile", "system"},
+                     {"cpu-util", "on"},
+                     {"host-memory", "on"},
+                     {"event-cores", "0,1"},
+                     {"event-types", "hardware,^cc_running"},
+                     {"num-trace-events", "5M"}}) ==
+        Words{"NEURON_RT_INSPECT_ENABLE=1", "NEURON_RT_INSPECT_SYSTEM_PROFILE=1", "NEURON_RT_INSPECT_DEVICE_PROFILE=0",
+              "NEURON_RT_INSPECT_CPU_UTIL=1", "NEURON_RT_INSPECT_HOST_MEMORY=1", "NEURON_RT_INSPECT_OUTPUT_DIR=/w/out",
+              "NEURON_RT_INSPECT_EVENT_FILTER_NC=0,1", "NEURON_RT_INSPECT_EVENT_FILTER_TYPE=hardware,^cc_running",
+              "NEURON_RT_INSPECT_SYS_TRACE_MAX_EVENTS_PER_NC=5000000"});
+  const Words devices = environment({{"profile", "device"}, {"device-trace", "model"}});
+  CHECK(std::find(devices.begin(), devices.end(), "NEURON_RT_INSPECT_SYSTEM_PROFILE=0") != devices.end());
+  CHECK(std::find(devices.begin(), devices.end(), "NEURON_RT_INSPECT_DEVICE_PROFILE=1") != devices.end());
+}
+
+TEST_CASE("a program that profiles itself finds the folder, and the runtime does not record beside it") {
+  const auto nothing = [](const std::string&) { return std::string(); };
+  const auto torch = program_settings({{"record-by", "torch"}});
+  CHECK(*kinds::neuron::recording_environment(torch, {}, "/w", nothing) ==
+        Words{"ACCELSCOPE_NEURON_OUTPUT=/w", "TORCH_NEURONX_NEFF_CACHE_DIR=/w/neffs"});
+  CHECK(*kinds::neuron::recording_environment(program_settings({{"record-by", "jax"}}), {}, "/w", nothing) ==
+        Words{"ACCELSCOPE_NEURON_OUTPUT=/w", "NEURON_RT_INSPECT_DEVICE_PROFILE=1"});
+  const auto both = kinds::neuron::recording_environment(torch, {"NEURON_RT_INSPECT_ENABLE=1"}, "/w", nothing);
+  REQUIRE_FALSE(both.ok());
+  CHECK(contains(both.message(), "must not record beside another profiler"));
+  const auto inherited = kinds::neuron::recording_environment(
+      torch, {}, "/w", [](const std::string& name) { return name == "NEURON_RT_INSPECT_ENABLE" ? "true" : ""; });
+  CHECK_FALSE(inherited.ok());
+  const auto limited =
+      read_settings({{"record-by", "torch"}, {"num-trace-events", "5M"}}, kinds::neuron::NeuronStart::program, "box");
+  CHECK(contains(limited.message(), "NeuronConfig(max_events_per_nc="));
+  CHECK(contains(refused_settings({{"record-by", "jax"}}), "is of a program that runs"));
+  CHECK(contains(refused_settings({{"record-by", "vllm"}, {"vllm-port", "70000"}}), "is no port"));
+  REQUIRE(request::kind_warnings({"neuron", {{"record-by", "torch"}}}).size() == 1);
+  CHECK(contains(request::kind_warnings({"neuron", {{"record-by", "torch"}}}).front(), "ACCELSCOPE_NEURON_OUTPUT"));
+}
+
+TEST_CASE("an option of one recorder is refused with another, with the one that it needs") {
+  const auto refused = [](std::vector<request::OptionSetting> options) {
+    const auto read = read_settings(std::move(options), kinds::neuron::NeuronStart::program, "box");
+    return read ? std::string() : read.message();
+  };
+  CHECK(refused({{"vllm-time", "10s"}}) == "--vllm-time: is given, but applies only with --record-by vllm");
+  CHECK(refused({{"record-by", "torch"}, {"event-cores", "0"}}) ==
+        "--event-cores: is given, but applies only with --record-by environment or vllm");
+  CHECK(refused({{"profile", "system"}, {"num-exec", "2"}}) ==
+        "--num-exec: is given, but applies only with --profile device and --record-by inspect");
+  CHECK(refused({{"vllm-port", "8000"}}).empty());  // the default, as it was saved
+  CHECK(refused({{"record-by", "vllm"}, {"vllm-time", "10s"}}).empty());
+}
+
+TEST_CASE("a vLLM server is started with the profile that is chosen") {
+  const auto plain = program_settings({{"record-by", "vllm"}, {"profile", "system+device"}});
+  CHECK(kinds::neuron::vllm_arguments(plain, "/w/a \"b\"") ==
+        Words{"--profiler-config", R"({"profiler":"cuda"})", "--additional-config",
+              R"({"neuron_profiler":{"activities":["device_profile","system_profile"],"output_dir":"/w/a \"b\""}})"});
+  const auto chosen = program_settings({{"record-by", "vllm"},
+                                        {"event-cores", "0,1"},
+                                        {"num-trace-events", "2M"},
+                                        {"vllm-delay-iterations", "3"},
+                                        {"vllm-max-iterations", "8"}});
+  CHECK(kinds::neuron::vllm_arguments(chosen, "/w") ==
+        Words{"--profiler-config", R"({"profiler":"cuda","delay_iterations":3,"max_iterations":8})",
+              "--additional-config",
+              R"({"neuron_profiler":{"activities":["device_profile"],"output_dir":"/w",)"
+              R"("sys_trace_max_events_per_nc":2000000,"neuron_cores":[0,1]}})"});
+  CHECK(contains(refused_settings({{"record-by", "environment"}, {"event-cores", "0;1"}}), "--event-cores"));
+}
+
+TEST_CASE("variables that take lines and layers out of what is compiled are named") {
+  const auto nothing = [](const std::string&) { return std::string(); };
+  const Words set = kinds::neuron::compile_environment(program_settings({}), {}, "", nothing);
+  CHECK(kinds::neuron::missing_debug_facts(set, nothing).empty());
+  const std::string missing = kinds::neuron::missing_debug_facts(
+      kinds::neuron::compile_environment(program_settings({}), {"XLA_IR_DEBUG=0", "NKI_DEBUG_INFO=False"}, "", nothing),
+      nothing);
+  CHECK(contains(missing, "without XLA_IR_DEBUG=1 NKI_DEBUG_INFO=True has no lines of source"));
 }
 
 TEST_CASE("the form is warned of outputs that will mean nothing") {

@@ -1,35 +1,15 @@
 // Runs the OpenCL test program under the kind `opencl` and reads back what was written.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "capture/system/supervised_child.h"
-#include "tests/capture/recording_sink.h"
+#include "tests/capture/kinds/probe_run.h"
 
 namespace accelscope::capture {
 
-struct OpenclRun {
-  std::unique_ptr<RecordingSink> retained = std::make_unique<RecordingSink>();
-  RecordingSink& sink = *retained;
-  system::ChildEnd end;
-  std::string printed;  // standard output
-  Result<void> result;
-
-  // Events of a table, by start.
-  [[nodiscard]] std::vector<RecordedEvent> table(const std::string& schema) const;
-  [[nodiscard]] std::map<std::string, std::size_t> count_by_name(const std::string& schema) const;
-  // As Details would show them; "" where there is no value.
-  [[nodiscard]] std::string text(const RecordedEvent& event, const std::string& column) const;
-  [[nodiscard]] std::optional<std::int64_t> number(const RecordedEvent& event, const std::string& column) const;
-  [[nodiscard]] std::map<std::string, std::size_t> count_by_text(const std::string& schema,
-                                                                 const std::string& column) const;
-  [[nodiscard]] const QualityEntry* quality(const std::string& kind) const;
-};
+using OpenclRun = ProbeRun;
 
 // False, with a message for whoever runs the tests, if no OpenCL platform is there.
 [[nodiscard]] bool opencl_is_there();

@@ -22,7 +22,7 @@ std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string cell_text(const SqlValue& value) {
+std::string cell_text(const listing::SqlValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* number = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *number);
   if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
@@ -81,12 +81,12 @@ CapturedRun::CapturedRun(const PythonFolder& folder, const std::vector<std::stri
   Result<std::unique_ptr<Store>> store = Store::open(file_);
   REQUIRE_MESSAGE(store.ok(), store.message());
   store_ = std::move(store).value();
-  sql_ = std::make_unique<SqlSession>(*store_, store_->snapshot(), pool_);
+  sql_ = std::make_unique<sql::Session>(*store_, store_->snapshot(), pool_);
 }
 
 std::vector<std::vector<std::string>> CapturedRun::rows(const std::string& sql) {
   TaskControl control;
-  const Result<SqlResult> result = sql_->run(sql, {.max_rows = 3'000'000}, control);
+  const Result<listing::SqlResult> result = sql_->run(sql, {.max_rows = 3'000'000}, control);
   REQUIRE_MESSAGE(result.ok(), result.message());
   std::vector<std::vector<std::string>> rows(result->row_count());
   for (std::size_t row = 0; row < rows.size(); ++row) {

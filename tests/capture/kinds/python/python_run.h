@@ -57,7 +57,7 @@ class CapturedRun {
   std::string file_;
   WorkerPool pool_{1};
   std::unique_ptr<Store> store_;
-  std::unique_ptr<SqlSession> sql_;
+  std::unique_ptr<sql::Session> sql_;
 };
 
 }  // namespace accelscope::capture

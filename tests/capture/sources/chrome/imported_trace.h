@@ -6,7 +6,7 @@
 
 #include "capture/sources/base/importers.h"
 #include "capture/sources/chrome/importer.h"
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 
 namespace accelscope::capture {
 

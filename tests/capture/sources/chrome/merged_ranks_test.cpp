@@ -58,11 +58,11 @@ std::string merged_ranks(Merged merged) {
   return "{\"schemaVersion\":1,\"traceEvents\":[" + rows + "]}";
 }
 
-std::map<std::string, std::int64_t> waits_of(const Collectives& all) {
+std::map<std::string, std::int64_t> waits_of(const analysis::Collectives& all) {
   std::map<std::string, std::int64_t> waits;
-  for (const CollectiveInstance& instance : all.instances) {
-    for (const CollectiveCell& cell : all.cells_of(instance))
-      waits[all.ranks[cell.rank].name] += Collectives::wait_ns(instance, cell);
+  for (const analysis::CollectiveInstance& instance : all.instances) {
+    for (const analysis::CollectiveCell& cell : all.cells_of(instance))
+      waits[all.ranks[cell.rank].name] += analysis::Collectives::wait_ns(instance, cell);
   }
   return waits;
 }
@@ -76,21 +76,22 @@ TEST_CASE("ranks that a tool merged are there once, wait as they did, and launch
     WorkerPool pool(1);
     TaskControl control;
     const QueryContext query{session.store(), session.store().snapshot(), pool, control};
-    const auto found = find_collectives(query);
+    const auto found = analysis::find_collectives(query);
     REQUIRE(found.ok());
-    const Collectives& all = **found;
+    const analysis::Collectives& all = **found;
     CHECK(all.ranks.size() == 3);
     CHECK(all.present() == 3);
     std::vector<std::int64_t> waits;
     for (const auto& [rank, ns] : waits_of(all)) waits.push_back(ns);
     CHECK(waits == std::vector<std::int64_t>{5'900'000, 4'800'000, 0});
     if (merged != Merged::concatenated) {
-      for (const CollectiveRank& rank : all.ranks) CHECK(rank.name.starts_with("rank "));
+      for (const analysis::CollectiveRank& rank : all.ranks) CHECK(rank.name.starts_with("rank "));
     }
-    const auto advice = find_advice(query, {});
+    const auto advice = analysis::find_advice(query, {});
     REQUIRE(advice.ok());
-    const auto late = std::find_if((*advice)->findings.begin(), (*advice)->findings.end(),
-                                   [](const Finding& each) { return each.rule->id == RuleId::straggling_rank; });
+    const auto late =
+        std::find_if((*advice)->findings.begin(), (*advice)->findings.end(),
+                     [](const analysis::Finding& each) { return each.rule->id == analysis::RuleId::straggling_rank; });
     REQUIRE(late != (*advice)->findings.end());
     CHECK(late->saving_ns == 4'700'000);
 

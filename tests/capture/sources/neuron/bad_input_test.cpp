@@ -7,7 +7,7 @@
 #include <fstream>
 #include <random>
 
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 
 namespace accelscope::capture {
 namespace {

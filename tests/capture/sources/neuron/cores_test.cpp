@@ -12,7 +12,7 @@
 #include "core/analysis/figures/metrics.h"
 #include "core/analysis/figures/range_activity.h"
 #include "core/export/neuron/neuron_json.h"
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 
 namespace accelscope::capture {
 namespace {
@@ -72,25 +72,25 @@ TrackSet tracks_with(const Imported& session, std::string_view table) {
   return all;
 }
 
-std::vector<SessionMetric> metrics_of(const Imported& session) {
+std::vector<analysis::SessionMetric> metrics_of(const Imported& session) {
   WorkerPool pool(2);
   TaskControl control;
-  const auto metrics = session_metrics({session.store(), session.shared_snapshot(), pool, control});
+  const auto metrics = analysis::session_metrics({session.store(), session.shared_snapshot(), pool, control});
   REQUIRE(metrics.ok());
   return *metrics;
 }
 
-const SessionMetric* metric_of(const std::vector<SessionMetric>& metrics, std::string_view device,
-                               std::string_view name) {
-  for (const SessionMetric& metric : metrics) {
+const analysis::SessionMetric* metric_of(const std::vector<analysis::SessionMetric>& metrics, std::string_view device,
+                                         std::string_view name) {
+  for (const analysis::SessionMetric& metric : metrics) {
     if (metric.device == device && metric.name == name) return &metric;
   }
   return nullptr;
 }
 
-double computed(const std::vector<SessionMetric>& metrics, std::string_view device, std::string_view name) {
+double computed(const std::vector<analysis::SessionMetric>& metrics, std::string_view device, std::string_view name) {
   CAPTURE(name);
-  const SessionMetric* found = metric_of(metrics, device, name);
+  const analysis::SessionMetric* found = metric_of(metrics, device, name);
   REQUIRE(found != nullptr);
   REQUIRE(found->value.has_value());
   return *found->value;
@@ -99,10 +99,10 @@ double computed(const std::vector<SessionMetric>& metrics, std::string_view devi
 std::string json_of_cores(const Imported& session) {
   WorkerPool pool(2);
   TaskControl control;
-  JsonExport request{{session.store(), session.shared_snapshot(), pool, control}, {}, {}, {}};
-  request.forms = neuron::json_forms(session.snapshot());
+  exporting::JsonExport request{{session.store(), session.shared_snapshot(), pool, control}, {}, {}, {}};
+  request.forms = exporting::neuron::json_forms(session.snapshot());
   std::string text;
-  REQUIRE(export_json(request, [&](std::string_view part) {
+  REQUIRE(exporting::export_json(request, [&](std::string_view part) {
             text += part;
             return Result<void>{};
           }).ok());
@@ -200,7 +200,7 @@ TEST_CASE("figures of a logical core are those of its parts together, and each p
   CHECK(metric_of(metrics, "nc4", "event_count")->vendor == 7);  // as the table of models has it
   CHECK(computed(metrics, whole, "throttle_active_nc1_time_ns") == 5);
   // The vendor's figures are of the whole.
-  for (const SessionMetric& one : metrics) {
+  for (const analysis::SessionMetric& one : metrics) {
     if (one.name == "nc_idx" && one.vendor == 9) CHECK(one.device == whole);
   }
 }
@@ -245,19 +245,19 @@ TEST_CASE("figures of real profiles agree with the vendor's, and active time wit
     const Imported session = Imported::file(entry.path().string());
     const auto metrics = metrics_of(session);
     double total_active = 0;
-    for (const SessionMetric& one : metrics) {
+    for (const analysis::SessionMetric& one : metrics) {
       CAPTURE(one.name);
       CAPTURE(one.device);
       CAPTURE(one.value.value_or(-1));
       CAPTURE(one.vendor.value_or(-1));
-      if (check(one) == MetricCheck::differs) CHECK(known.contains(one.name));
+      if (analysis::check(one) == analysis::MetricCheck::differs) CHECK(known.contains(one.name));
       if (one.name != "total_active_time" || !one.vendor) continue;
-      CHECK(std::abs(*relative_difference(one)) < 0.001);
+      CHECK(std::abs(*analysis::relative_difference(one)) < 0.001);
       total_active = *one.value;
     }
     WorkerPool pool(2);
     TaskControl control;
-    const auto active = range_activity({session.store(), session.shared_snapshot(), pool, control}, {});
+    const auto active = analysis::range_activity({session.store(), session.shared_snapshot(), pool, control}, {});
     REQUIRE(active.ok());
     CHECK(static_cast<double>((*active)->active_ns) * 1e-9 == doctest::Approx(total_active).epsilon(1e-9));
   }

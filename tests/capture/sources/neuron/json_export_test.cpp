@@ -13,7 +13,7 @@
 #include "capture/sim/output/simulator.h"
 #include "core/base/format.h"
 #include "core/export/neuron/neuron_json.h"
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 
 namespace accelscope::capture {
 namespace {
@@ -22,10 +22,10 @@ std::string exported(const Imported& session, const TimeRange& range = {}) {
   WorkerPool pool(2);
   TaskControl control;
   const QueryContext query{session.store(), session.store().snapshot(), pool, control};
-  JsonExport request{query, {}, range, {}};
-  request.forms = neuron::json_forms(session.snapshot());
+  exporting::JsonExport request{query, {}, range, {}};
+  request.forms = exporting::neuron::json_forms(session.snapshot());
   std::string text;
-  const auto report = export_json(request, [&](std::string_view part) {
+  const auto report = exporting::export_json(request, [&](std::string_view part) {
     text += part;
     return Result<void>{};
   });
@@ -43,15 +43,15 @@ std::string canonical(simdjson::dom::element value) {
   return simdjson::minify(value);
 }
 
-using Row = std::map<std::string, std::string>;
-using Tables = std::map<std::string, std::vector<Row>>;
+using ExportedRow = std::map<std::string, std::string>;
+using Tables = std::map<std::string, std::vector<ExportedRow>>;
 
 Tables read(simdjson::dom::element document, const std::function<bool(std::string_view, std::string_view)>& wanted) {
   Tables tables;
   for (const auto table : document.get_object()) {
-    std::vector<Row>& rows = tables[std::string(table.key)];
+    std::vector<ExportedRow>& rows = tables[std::string(table.key)];
     for (const auto row : table.value.get_array()) {
-      Row fields;
+      ExportedRow fields;
       for (const auto field : row.get_object()) {
         if (wanted(table.key, field.key)) fields[std::string(field.key)] = canonical(field.value);
       }
@@ -78,7 +78,7 @@ TEST_CASE("every row of a real profile is written again with every key that it h
     REQUIRE(parser.load(entry.path().string()).get(original) == simdjson::SUCCESS);
     std::set<std::pair<std::string, std::string>> keys;
     for (const auto& [table, rows] : read(original, any_key)) {
-      for (const Row& row : rows) {
+      for (const ExportedRow& row : rows) {
         for (const auto& [key, value] : row) keys.emplace(table, key);
       }
     }
@@ -170,16 +170,16 @@ TEST_CASE("what the vendor's tables cannot hold of a simulated session is listed
       Imported::by([](EventSink& sink) { return sim::simulate({.seed = 5, .kernels = 3, .devices = 2}, sink); });
   WorkerPool pool(2);
   TaskControl control;
-  JsonExport request{{before.store(), before.shared_snapshot(), pool, control}, {}, {}, {}};
-  request.forms = neuron::json_forms(before.snapshot());
+  exporting::JsonExport request{{before.store(), before.shared_snapshot(), pool, control}, {}, {}, {}};
+  request.forms = exporting::neuron::json_forms(before.snapshot());
   std::string text;
-  const auto report = export_json(request, [&](std::string_view part) {
+  const auto report = exporting::export_json(request, [&](std::string_view part) {
     text += part;
     return Result<void>{};
   });
   REQUIRE(report.ok());
   std::map<std::string, std::uint64_t> left_out;
-  for (const JsonLeftOut& one : report->left_out) {
+  for (const exporting::JsonLeftOut& one : report->left_out) {
     CHECK(!one.meaning.empty());
     left_out[one.schema] += one.events;
   }

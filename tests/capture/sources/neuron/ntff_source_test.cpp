@@ -9,9 +9,9 @@
 #include <fstream>
 #include <random>
 
-#include "capture/sources/base/importers.h"
 #include "capture/sources/neuron/tool.h"
 #include "capture/system/shown_command.h"
+#include "tests/capture/imported.h"
 #include "tests/capture/recording_sink.h"
 
 using namespace accelscope;
@@ -52,9 +52,10 @@ class Bench {
   }
   [[nodiscard]] bool left_nothing() const { return fs::is_empty(path_ / "tmp"); }
   Result<void> import(EventSink& sink, const std::string& neff = {}) const {
-    sources::ImportOptions options;
-    options.neff = neff;
-    return sources::neuron::import_ntff(file("run 1.ntff"), options, sink);
+    sources::InputOptions options;
+    options.import.neff = neff;
+    return sources::import_input({sources::recognise(file("run 1.ntff"))}, options,
+                                 [&] { return std::make_unique<ForwardingSink>(sink); });
   }
 
  private:
@@ -117,7 +118,8 @@ TEST_CASE("a tool that fails shows what it printed and the command to try by han
   CHECK(done.message().starts_with(bench.file("run 1.ntff") + ": "));
   CHECK(holds(done.message(), "exit code 3"));
   CHECK(holds(done.message(), "NTFF version 9 not supported"));
-  CHECK(holds(done.message(), " -s '" + bench.file("run 1.ntff") + "' --output-format json --output-file '"));
+  CHECK(holds(done.message(), "use the tool of the release that made the trace"));
+  CHECK(holds(done.message(), " -s '" + bench.file("run 1.ntff") + "' --ingest-only --output-format parquet "));
   CHECK(bench.left_nothing());
 }
 
@@ -151,9 +153,9 @@ TEST_CASE("without the tool the error names the exact command with the files quo
   RecordingSink sink;
   const Result<void> done = bench.import(sink);
   REQUIRE_FALSE(done.ok());
-  CHECK(holds(done.message(), "neuron-profile view -n '" + bench.file("run 1.neff") + "' -s '" +
-                                  bench.file("run 1.ntff") + "' --output-format json --output-file '" +
-                                  bench.file("run 1.json") + "'"));
+  CHECK(holds(done.message(), "neuron-explorer view -n '" + bench.file("run 1.neff") + "' -s '" +
+                                  bench.file("run 1.ntff") + "' --ingest-only --output-format parquet --output-file '" +
+                                  bench.file("run 1") + "' --display-name 'run 1'"));
 }
 
 TEST_CASE("the program of a trace is found beside it: same name, same number, or the only one") {
@@ -169,6 +171,14 @@ TEST_CASE("the program of a trace is found beside it: same name, same number, or
   fs::create_directories(bench.file("lone/profile_rank_0"));
   bench.write("lone/graph.neff", "program");
   CHECK(sources::neuron::find_neff(bench.file("lone/profile_rank_0/x.ntff")) == bench.file("lone/graph.neff"));
+  // vLLM puts programs beside the folders of the processes.
+  fs::create_directories(bench.file("served/i-0123_pid_42"));
+  fs::create_directories(bench.file("served/neffs"));
+  bench.write("served/neffs/neff_777777777.neff", "program");
+  bench.write("served/neffs/neff_888888888.neff", "program");
+  CHECK(sources::neuron::find_neff(bench.file("served/i-0123_pid_42/888888888_instid_0_vnc_0.ntff")) ==
+        bench.file("served/neffs/neff_888888888.neff"));
+  CHECK(sources::neuron::find_neffs(bench.file("served/i-0123_pid_42/profile_nc_0_session_1.ntff")).size() == 2);
   RecordingSink sink;
   bench.install("neuron-profile", "exit 0\n");
   fs::remove(bench.file("run 1.neff"));
@@ -179,16 +189,14 @@ TEST_CASE("traces are recognised by their ending, programs lead to their trace, 
   const Bench bench;
   bench.write("run 1.neff", "program");
   bench.write("text.ntff", kProfile);
-  CHECK(std::string(sources::guess_format(bench.file("run 1.ntff")).value()->name) == "ntff");
-  CHECK(std::string(sources::guess_format(bench.file("run 1.neff")).value()->name) == "ntff");
-  CHECK(std::string(sources::guess_format(bench.file("text.ntff")).value()->name) == "neuron-json");
+  CHECK(std::string(sources::recognise(bench.file("run 1.ntff")).name()) == "ntff");
+  CHECK(std::string(sources::recognise(bench.file("run 1.neff")).name()) == "ntff");
+  CHECK(std::string(sources::recognise(bench.file("text.ntff")).name()) == "neuron-json");
   bench.write("alone.neff", "program");
   fs::remove(bench.file("run 1.ntff"));
   fs::remove(bench.file("text.ntff"));
-  RecordingSink sink;
-  const Result<void> done = sources::neuron::import_ntff(bench.file("alone.neff"), {}, sink);
-  REQUIRE_FALSE(done.ok());
-  CHECK(holds(done.message(), "neuron-profile capture -n '" + bench.file("alone.neff") + "'"));
+  CHECK(holds(Imported::input_failure(bench.file("alone.neff")),
+              "neuron-explorer capture -n '" + bench.file("alone.neff") + "'"));
 }
 
 TEST_CASE("shell words are quoted where a shell would split or change them") {

@@ -13,7 +13,7 @@
 #include "capture/sources/input_parts.h"
 #include "capture/sources/neuron/importer.h"
 #include "core/analysis/figures/metrics.h"
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 #include "tests/support/files.h"
 #include "tests/support/parquet/parquet_writer.h"
 
@@ -118,6 +118,79 @@ std::string refusal_of(const fs::path& path) {
 
 }  // namespace
 
+TEST_CASE("shares in percent are shares of one, whether the schema says so or only the values") {
+  const test::TemporaryFolder folder;
+  write_export(folder.path());
+  const auto usage = [&](double average, double bank) {
+    write_table(folder.path(), "PsumUsage",
+                {whole_numbers("timestamp", {3}), reals("avg_util_percent", {average}),
+                 reals("bank_3_util_percent", {bank}), whole_numbers("pcore_idx", {0})});
+  };
+  const auto read = [](const Imported& session) {
+    const EventValues sample = session.events("psum_usage").at(0);
+    return std::pair(sample.real("usage_avg").value(), sample.real("bank_3_usage").value());
+  };
+  const auto moved = [](const Imported& session) {
+    std::string detail;
+    for (const QualityEntry& entry : session.snapshot().quality) {
+      if (entry.kind == "unit_moved") detail += entry.detail;
+    }
+    return detail;
+  };
+  const Imported fractions = import_export(folder.path());
+  CHECK(read(fractions) == std::pair(0.25, 0.5));
+  CHECK(moved(fractions).empty());
+
+  usage(25, 0.5);  // the whole table is percent, its small values as well
+  const Imported by_values = import_export(folder.path());
+  CHECK(read(by_values).first == doctest::Approx(0.25));
+  CHECK(read(by_values).second == doctest::Approx(0.005));
+  CHECK(moved(by_values).find("the profile states no maximum") != std::string::npos);
+
+  const auto stated = [&](double most) {
+    write_table(
+        folder.path(), "SchemaFields",
+        {texts("table_name", {"PsumUsage", "PsumUsage"}),
+         texts("field_name", {"avg_util_percent", "bank_3_util_percent"}), texts("field_type", {"number", "number"}),
+         texts("field_unit", {"percent", "percent"}), reals("field_maximum", {most, most})});
+  };
+  stated(100);
+  usage(0.5, 0.25);
+  CHECK(read(import_export(folder.path())).first == doctest::Approx(0.005));
+  stated(1);
+  CHECK(read(import_export(folder.path())) == std::pair(0.5, 0.25));
+}
+
+TEST_CASE("shares of a run that may be above one stay, and loads of the host are percent as they are") {
+  const test::TemporaryFolder folder;
+  write_export(folder.path());
+  write_table(folder.path(), "HostMemUsage",
+              {whole_numbers("timestamp", {3}), whole_numbers("used_bytes", {1024}), reals("used_percent", {12.5}),
+               texts("instance_id", {"i-1"})});
+  const auto summary = [&](double dma, double tensor) {
+    std::vector<ParquetColumn> columns = {reals("total_time", {1.9e-6}), reals("dma_active_time_percent", {dma}),
+                                          reals("tensor_engine_active_time_percent", {tensor}),
+                                          reals("mfu_max_achievable_estimated_percent", {7.5})};
+    for (int i = 0; i < 40; ++i) columns.push_back(reals(fmt::format("figure_{}", i), {0.5}));
+    write_table(folder.path(), "Summary", columns);
+  };
+  const auto figure = [&](const Imported& session, const char* name) {
+    REQUIRE(session.metric(name) != nullptr);
+    return session.metric(name)->value;
+  };
+  summary(0.304, 1.8);  // two physical cores, each busy for 0.9 of the time
+  const Imported fractions = import_export(folder.path());
+  CHECK(figure(fractions, "dma_active_time_percent") == doctest::Approx(0.304));
+  CHECK(figure(fractions, "tensor_engine_active_time_percent") == doctest::Approx(1.8));
+  CHECK(figure(fractions, "mfu_max_achievable_estimated_percent") == doctest::Approx(7.5));
+  CHECK(fractions.events("host_memory").at(0).real("percent_usage").value() == doctest::Approx(12.5));
+  summary(30.4, 1.8);
+  const Imported percent = import_export(folder.path());
+  CHECK(figure(percent, "dma_active_time_percent") == doctest::Approx(0.304));
+  CHECK(figure(percent, "tensor_engine_active_time_percent") == doctest::Approx(0.018));
+  CHECK(figure(percent, "mfu_max_achievable_estimated_percent") == doctest::Approx(7.5));
+}
+
 TEST_CASE("a Neuron profile in Parquet has the tables, columns, tracks and cores that its JSON would have") {
   const test::TemporaryFolder folder;
   write_export(folder.path());
@@ -178,17 +251,98 @@ TEST_CASE("dependencies of a Parquet profile stand where the second event begins
   CHECK(session.quality("rows_skipped")->detail.find("row 2") != std::string::npos);
 }
 
+TEST_CASE("an instruction of a kernel has the calls, the line and the turn of its loops that the kernel's tables say") {
+  const test::TemporaryFolder folder;
+  write_export(folder.path());
+  write_table(folder.path(), "Instruction",
+              {whole_numbers("start_ts", {0, 200, 400}), whole_numbers("end_ts", {100, 300, 500}),
+               texts("engine", {"Tensor", "Tensor", "Tensor"}), texts("timeline_track", {"Tensor", "Tensor", "Tensor"}),
+               whole_numbers("pcore_idx", {0, 1, 0}), texts("opcode", {"MATMUL", "MATMUL", "NOP"}),
+               whole_numbers("id", {1, 2, 3}), texts("kernel_instruction_name", {"inst.1:0", "inst.1:0", "other"})});
+  write_table(folder.path(), "KernelInstructions",
+              {texts("kernel_instruction_name", {"inst.1:0", "inst.1:0"}), whole_numbers("stack_frame_id", {42, 42}),
+               whole_numbers("iteration_variables_id", {102, 102}), whole_numbers("pcore_idx", {0, 1}),
+               texts("file_path", {"/k/mlp.py", "/k/mlp.py"}), whole_numbers("line_number", {76, 80})});
+  write_table(
+      folder.path(), "KernelStackFrames",
+      {whole_numbers("stack_frame_id", {41, 42, 42}),
+       texts("fully_qualified_function_name", {"mlp", "mlp.tile", "mlp.rest"}),
+       whole_numbers("parent_stack_frame_id", {0, 41, 41}), whole_numbers("pcore_idx", {0, 0, 1}),
+       texts("file_path", {"/k/mlp.py", "/k/mlp.py", "/k/mlp.py"}), whole_numbers("line_number", {17, 60, 70})});
+  write_table(folder.path(), "KernelIterationVariables",
+              {whole_numbers("iteration_variable_id", {101, 102, 102}), texts("variable_name", {"i", "k", "k"}),
+               whole_numbers("variable_value", {2, 3, 4}), whole_numbers("parent_iteration_variable_id", {0, 101, 0}),
+               whole_numbers("pcore_idx", {0, 0, 1})});
+  const Imported session = import_export(folder.path());
+  const std::vector<EventValues> events = session.events("instruction");
+  REQUIRE(events.size() == 3);
+  for (const EventValues& event : events) {
+    CAPTURE(event.begin);
+    const bool first = event.begin == 0, second = event.begin == 200;
+    CHECK(event.string("stack_frames") == (first    ? "mlp.tile (/k/mlp.py:76)\nmlp (/k/mlp.py:17)"
+                                           : second ? "mlp.rest (/k/mlp.py:80)"
+                                                    : ""));
+    CHECK(event.string("loop_variables") == (first ? "i=2, k=3" : second ? "k=4" : ""));
+    CHECK(event.string("nki_source_location") == (first ? "/k/mlp.py:76" : second ? "/k/mlp.py:80" : ""));
+  }
+  CHECK(quality_count(session, "missing_source_locations") == 1);
+}
+
+TEST_CASE("below the calls inside of a kernel stand those of the framework that led to it") {
+  const Imported session = Imported::text(
+      R"({"instruction":[{"timestamp":1,"duration":1,"opcode":"ADD","label":"Vector","stack_frame_ids":"1","kernel_instruction_name":"a"}],
+          "KernelInstructions":[{"kernel_instruction_name":"a","stack_frame_id":4,"file_path":"k.py","line_number":7}],
+          "KernelStackFrames":[{"stack_frame_id":4,"fully_qualified_function_name":"tile","file_path":"k.py","line_number":3}],
+          "stack_frame":[{"id":"1","file_location_id":1,"parent_frame_id":""}],
+          "stack_frame_file_location":[{"id":"1","file_name_id":1,"function_name_id":1,"line_number":10}],
+          "stack_frame_file_name":[{"id":"1","name":"m.py"}],"stack_frame_function_name":[{"id":"1","name":"main"}]})");
+  const EventValues event = session.events("instruction").at(0);
+  CHECK(event.string("stack_frames") == "tile (k.py:7)\nmain (m.py:10)");
+  CHECK(event.string("nki_source_location") == "k.py:7");
+  CHECK(event.string("other_stack_frames").empty());
+}
+
+TEST_CASE("an instruction has the names that the compiler's levels give its numbers, but none that it has itself") {
+  const test::TemporaryFolder folder;
+  write_export(folder.path());
+  write_table(folder.path(), "Instruction",
+              {whole_numbers("start_ts", {0, 200}), whole_numbers("end_ts", {100, 300}),
+               texts("engine", {"Tensor", "Tensor"}), texts("timeline_track", {"Tensor", "Tensor"}),
+               texts("opcode", {"MATMUL", "MATMUL"}), whole_numbers("id", {1, 2}), texts("hlo_name", {"", "dot.own"}),
+               whole_numbers("raw_hlo_id", {7, 7}), whole_numbers("raw_penguin_id", {8, 9}),
+               whole_numbers("raw_bir_id", {kLargeId, 1}), whole_numbers("raw_framework_id", {5, 6})});
+  const auto level = [&](const char* table, const char* id, const char* name, std::int64_t of, const char* text) {
+    write_table(folder.path(), table,
+                {whole_numbers("id", {1}), whole_numbers(id, {of}), texts(name, {text}), whole_numbers("start_ts", {0}),
+                 whole_numbers("end_ts", {100})});
+  };
+  level("FrameworkInstruction", "raw_framework_id", "framework_name", 5, "Layer[1]/aten.add");
+  level("HloInstruction", "raw_hlo_id", "hlo_name", 7, "dot.1");
+  level("PenguinInstruction", "raw_penguin_id", "penguin_name", 8, "float32<1 x 2048> $1345");
+  level("BirInstruction", "raw_bir_id", "bir_name", kLargeId, "I-1347-2");
+  const Imported session = import_export(folder.path());
+  const std::vector<EventValues> events = session.events("instruction");
+  REQUIRE(events.size() == 2);
+  CHECK(events[0].string("layer") == "Layer[1]/aten.add");
+  CHECK(events[0].string("hlo_name") == "dot.1");
+  CHECK(events[0].string("penguin_name") == "float32<1 x 2048> $1345");
+  CHECK(events[0].string("bir_instruction_name") == "I-1347-2");
+  CHECK(events[1].string("hlo_name") == "dot.own");
+  CHECK(events[1].string("penguin_name").empty());
+  CHECK(events[1].string("layer").empty());
+}
+
 TEST_CASE("figures of a Parquet profile count what drains the partial sums, and weigh work as its rows say") {
   const test::TemporaryFolder folder;
   write_export(folder.path());
   const Imported session = import_export(folder.path());
   WorkerPool pool(2);
   TaskControl control;
-  const auto metrics = session_metrics({session.store(), session.shared_snapshot(), pool, control});
+  const auto metrics = analysis::session_metrics({session.store(), session.shared_snapshot(), pool, control});
   REQUIRE(metrics.ok());
   std::map<std::string, double> whole;
   std::map<std::string, double> second;
-  for (const SessionMetric& metric : *metrics) {
+  for (const analysis::SessionMetric& metric : *metrics) {
     if (metric.value && metric.device == "nc4+nc5") whole[metric.name] = *metric.value;
     if (metric.value && metric.device == "nc5") second[metric.name] = *metric.value;
   }
@@ -243,17 +397,39 @@ TEST_CASE("transfers that move less than the summary states are told of") {
   CHECK(session.quality("transfers_incomplete")->detail.find("50.0 % of the 1024") != std::string::npos);
 }
 
-TEST_CASE("a folder of exports has a part for each, and a single table says where to look") {
+TEST_CASE("a store of exports opens where it holds one profile, and lists them where it holds several") {
+  const test::TemporaryFolder folder;
+  const fs::path root = folder.path();
+  write_export(root / "profiles" / "global" / "a@latest");
+  for (const fs::path& place : {root, root / "profiles", root / "profiles" / "global"}) {
+    const auto parts = sources::find_input_parts(sources::recognise(place.string()));
+    REQUIRE(parts.ok());
+    REQUIRE(parts->parts.size() == 1);
+    CHECK(parts->parts[0].format->name == "neuron-parquet");
+    CHECK(parts->parts[0].file.path.ends_with("a@latest"));
+    CHECK(parts->skipped.empty());
+  }
+  write_export(root / "profiles" / "global" / "b c@latest");
+  const auto several = sources::find_input_parts(sources::recognise(root.string()));
+  REQUIRE(!several.ok());
+  CHECK(several.message().find("holds 2 profiles") != std::string::npos);
+  CHECK(several.message().find("accelscope " + (root / "profiles" / "global" / "a@latest").string()) !=
+        std::string::npos);
+  CHECK(several.message().find("'" + (root / "profiles" / "global" / "b c@latest").string() + "'") !=
+        std::string::npos);
+}
+
+TEST_CASE("ranks of one job are parts of one session, and a single table says where to look") {
   const test::TemporaryFolder folder;
   const fs::path root = folder.path();
   write_export(root / "global" / "a@latest");
-  write_export(root / "global" / "b@latest");
-  const auto parts = sources::find_input_parts(root.string());
+  write_export(root / "ranks" / "profile_rank_0");
+  write_export(root / "ranks" / "profile_rank_1");
+  const auto parts = sources::find_input_parts(sources::recognise((root / "ranks").string()));
   REQUIRE(parts.ok());
   REQUIRE(parts->parts.size() == 2);
-  CHECK(parts->parts[0].format->name == "neuron-parquet");
-  CHECK(parts->skipped.empty());
-  const auto one = sources::find_input_parts((root / "global" / "a@latest").string());
+  CHECK(parts->parts[1].label == "rank 1");
+  const auto one = sources::find_input_parts(sources::recognise((root / "global" / "a@latest").string()));
   REQUIRE(one.ok());
   CHECK(one->parts.size() == 1);
   const std::string file = (root / "global" / "a@latest" / "Instruction.parquet").string();
@@ -262,9 +438,9 @@ TEST_CASE("a folder of exports has a part for each, and a single table says wher
   CHECK(refused.find("open their folder, " + (root / "global" / "a@latest").string()) != std::string::npos);
   const fs::path other = root / "other.parquet";
   fs::copy_file(file, other);
-  const auto stranger = sources::guess_format(other.string());
-  REQUIRE(!stranger.ok());
-  CHECK(stranger.message().find("a Parquet table") != std::string::npos);
+  const sources::RecognisedFile stranger = sources::recognise(other.string());
+  CHECK(stranger.format() == nullptr);
+  CHECK(stranger.why_not.find("a Parquet table") != std::string::npos);
 }
 
 }  // namespace accelscope::capture

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <map>
 
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 
 namespace accelscope::capture {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "core/analysis/advice/advice.h"
 #include "core/analysis/replay/what_if.h"
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 
 namespace accelscope::capture {
 namespace {
@@ -21,22 +21,22 @@ std::string real_profile(const char* name) {
 
 struct RealGraph {
   explicit RealGraph(const std::string& file) : session(Imported::file(file)) {
-    auto built = session_graph(query());
+    auto built = analysis::session_graph(query());
     REQUIRE(built.ok());
     graph = *built;
   }
   [[nodiscard]] QueryContext query() { return {session.store(), session.store().snapshot(), pool, control}; }
-  WhatIfResult what_if(const char* text) {
-    const auto change = parse_change(text);
+  analysis::WhatIfResult what_if(const char* text) {
+    const auto change = analysis::parse_change(text);
     REQUIRE(change.ok());
-    auto result = replay_with_changes(query(), *graph, {&*change, 1}, graph->begin_of_all_ns);
+    auto result = analysis::replay_with_changes(query(), *graph, {&*change, 1}, graph->begin_of_all_ns);
     REQUIRE_MESSAGE(result.ok(), text);
     return std::move(*result);
   }
   Imported session;
   WorkerPool pool{1};
   TaskControl control;
-  std::shared_ptr<const WorkGraph> graph;
+  std::shared_ptr<const analysis::WorkGraph> graph;
 };
 
 }  // namespace
@@ -55,24 +55,25 @@ TEST_CASE("what a real kernel's round trips through device memory cost holds wha
     CHECK(each->graph->transfer_waits.inferred + each->graph->transfer_waits.unknown == 0);
   }
   const std::int64_t faster_ns = before.graph->end_of_all_ns - after.graph->end_of_all_ns;
-  const WhatIfResult dropped = before.what_if("drop spills");
+  const analysis::WhatIfResult dropped = before.what_if("drop spills");
   MESSAGE("drop spills: " << dropped.least_ns << " to " << dropped.most_ns << " ns, measured " << faster_ns);
   CHECK(dropped.least_ns <= faster_ns);
   CHECK(dropped.most_ns >= faster_ns);
   CHECK(dropped.most_ns <= 2 * dropped.least_ns);
   // It is what the kernel is told first.
-  const auto advice = find_advice(before.query(), {});
+  const auto advice = analysis::find_advice(before.query(), {});
   REQUIRE((advice.ok() && !(*advice)->findings.empty()));
   CHECK((*advice)->findings.front().change == "drop spills");
   CHECK((*advice)->findings.front().least_ns <= faster_ns);
   CHECK((*advice)->findings.front().saving_ns >= faster_ns);
-  const WhatIfResult faster = before.what_if("dma bandwidth x1000");
+  const analysis::WhatIfResult faster = before.what_if("dma bandwidth x1000");
   MESSAGE("dma bandwidth x1000: " << faster.least_ns << " to " << faster.most_ns << " ns");
   CHECK(faster.least_ns > 0);
   CHECK(faster.most_ns <= dropped.most_ns + 4'000);  // the loads at the begin beside them
   // The fused kernel has none.
-  const auto change = parse_change("drop spills");
-  CHECK_FALSE(replay_with_changes(after.query(), *after.graph, {&*change, 1}, after.graph->begin_of_all_ns).ok());
+  const auto change = analysis::parse_change("drop spills");
+  CHECK_FALSE(
+      analysis::replay_with_changes(after.query(), *after.graph, {&*change, 1}, after.graph->begin_of_all_ns).ok());
 }
 
 TEST_CASE("transfers of real kernels that name no semaphore are joined with their waits, and 8 of 8 is no throttling") {
@@ -86,8 +87,9 @@ TEST_CASE("transfers of real kernels that name no semaphore are joined with thei
     RealGraph real(entry.path().string());
     CHECK(real.graph->transfer_waits.matched + real.graph->transfer_waits.recorded > 0);
     CHECK(real.graph->transfer_waits.unknown == 0);
-    const auto change = parse_change("lift throttling");
-    CHECK_FALSE(replay_with_changes(real.query(), *real.graph, {&*change, 1}, real.graph->begin_of_all_ns).ok());
+    const auto change = analysis::parse_change("lift throttling");
+    CHECK_FALSE(
+        analysis::replay_with_changes(real.query(), *real.graph, {&*change, 1}, real.graph->begin_of_all_ns).ok());
   }
   CHECK(seen > 0);
 }

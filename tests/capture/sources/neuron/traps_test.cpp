@@ -1,7 +1,7 @@
 // The ways in which real profiles differ from what one would expect of them.
 #include <algorithm>
 
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 
 namespace accelscope::capture {
 namespace {
@@ -192,6 +192,22 @@ TEST_CASE("stack frames are resolved wherever their tables lie") {
           "stack_frame_file_location":[{"id":"1","file_name_id":1,"function_name_id":1,"line_number":10},{"id":"2","file_name_id":1,"function_name_id":2,"line_number":20}],
           "stack_frame_file_name":[{"id":"1","name":"m.py"}],"stack_frame_function_name":[{"id":"1","name":"main"},{"id":"2","name":"inner"}]})");
   CHECK(session.events("instruction")[0].string("stack_frames") == "inner (m.py:20)\nmain (m.py:10)");
+}
+
+TEST_CASE(
+    "an instruction that was made of several has the stack of the first, and the innermost frames of the others") {
+  const Imported session = Imported::text(
+      R"({"instruction":[{"timestamp":1,"duration":1,"opcode":"ADD","label":"Vector","stack_frame_ids":"[2, 3]"}],
+          "stack_frame":[{"id":"1","file_location_id":1,"parent_frame_id":""},{"id":"2","file_location_id":2,"parent_frame_id":"1"},
+                         {"id":"3","file_location_id":3,"parent_frame_id":"1"}],
+          "stack_frame_file_location":[{"id":"1","file_name_id":1,"function_name_id":1,"line_number":10},
+                                       {"id":"2","file_name_id":1,"function_name_id":2,"line_number":20},
+                                       {"id":"3","file_name_id":1,"function_name_id":3,"line_number":30}],
+          "stack_frame_file_name":[{"id":"1","name":"m.py"}],
+          "stack_frame_function_name":[{"id":"1","name":"main"},{"id":"2","name":"relu"},{"id":"3","name":"add"}]})");
+  const EventValues event = session.events("instruction").at(0);
+  CHECK(event.string("stack_frames") == "relu (m.py:20)\nmain (m.py:10)");
+  CHECK(event.string("other_stack_frames") == "add (m.py:30)");
 }
 
 TEST_CASE("spilled tensors appear in the memory tracker, marked as estimated") {

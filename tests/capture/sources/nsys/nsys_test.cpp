@@ -6,7 +6,7 @@
 
 #include "capture/sources/base/importers.h"
 #include "core/analysis/memory/usage.h"
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 #include "tests/support/files.h"
 #include "tests/support/nsys_export.h"
 
@@ -17,8 +17,7 @@ Imported imported_export(std::string_view sql) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("report.sqlite");
   REQUIRE(test::make_nsys_export(path, sql).ok());
-  REQUIRE(guess_format(path).ok());
-  CHECK(guess_format(path).value()->name == "nsys");
+  CHECK(recognise(path).name() == "nsys");
   return Imported::by([&](EventSink& sink) { return import_nsys(path, {}, sink); });
 }
 
@@ -318,7 +317,7 @@ TEST_CASE("a database of another program is no Nsight Systems export, and the er
   const test::TemporaryFolder folder;
   const std::string path = folder.file("other.sqlite");
   REQUIRE(test::make_nsys_export(path, "CREATE TABLE StringIds(id); CREATE TABLE bookmarks(id)").ok());
-  CHECK(guess_format(path).ok() == false);
+  CHECK(recognise(path).format() == nullptr);
   std::unique_ptr<Store> store = std::move(Store::create()).value();
   StoreSink sink(*store);
   const Result<void> done = import_nsys(path, {}, sink);

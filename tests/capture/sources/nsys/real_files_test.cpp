@@ -7,7 +7,7 @@
 
 #include "capture/sources/base/importers.h"
 #include "capture/sources/sqlite/foreign_database.h"
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 
 namespace accelscope::capture::sources::nsys {
 namespace {

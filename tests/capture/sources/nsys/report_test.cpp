@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "capture/sources/base/importers.h"
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 #include "tests/support/files.h"
 #include "tests/support/nsys_export.h"
 
@@ -54,13 +54,6 @@ class ReportBench {
   std::pair<const char*, std::string> old_[2] = {{"PATH", ""}, {"TMPDIR", ""}};
 };
 
-std::string failure_of_report(const std::string& path) {
-  std::unique_ptr<Store> store = std::move(Store::create()).value();
-  StoreSink sink(*store);
-  const Result<void> done = import_nsys_report(path, {}, sink);
-  return done ? std::string{} : done.message();
-}
-
 }  // namespace
 
 TEST_CASE("a report of Nsight Systems is converted by the vendor's tool and read, and nothing is left behind") {
@@ -68,8 +61,8 @@ TEST_CASE("a report of Nsight Systems is converted by the vendor's tool and read
   REQUIRE(test::make_nsys_export(bench.file("converted.sqlite"), test::nsys_export_of_2022()).ok());
   bench.install("echo \"$@\" > '" + bench.file("arguments") + "'\ncp '" + bench.file("converted.sqlite") +
                 "' \"$7\"\n");
-  CHECK(guess_format(bench.report()).value()->name == "nsys-rep");
-  const Imported session = Imported::by([&](EventSink& sink) { return import_nsys_report(bench.report(), {}, sink); });
+  CHECK(recognise(bench.report()).name() == "nsys-rep");
+  const Imported session = Imported::input(bench.report());
   CHECK(session.count("kernel") == 1);
   const std::string arguments = test::read_file(bench.file("arguments"));
   CHECK(arguments.starts_with("export --type sqlite --force-overwrite true --output "));
@@ -80,7 +73,7 @@ TEST_CASE("a report of Nsight Systems is converted by the vendor's tool and read
 TEST_CASE("a report of Nsight Systems that its tool cannot convert: what the tool printed, and the command to try") {
   const ReportBench bench;
   bench.install("echo 'unsupported version of the report'\nexit 3\n");
-  const std::string message = failure_of_report(bench.report());
+  const std::string message = Imported::input_failure(bench.report());
   CHECK(message.find("exit code 3") != std::string::npos);
   CHECK(message.find("unsupported version of the report") != std::string::npos);
   CHECK(message.find("export --type sqlite") != std::string::npos);
@@ -89,7 +82,7 @@ TEST_CASE("a report of Nsight Systems that its tool cannot convert: what the too
 
 TEST_CASE("without the vendor's tool a report of Nsight Systems names the exact command to run elsewhere") {
   const ReportBench bench;
-  const std::string message = failure_of_report(bench.report());
+  const std::string message = Imported::input_failure(bench.report());
   if (message.find("not on PATH") == std::string::npos) return;  // it is installed on this machine
   CHECK(message.find("nsys export --type sqlite --force-overwrite true --output '" + bench.file("my report.sqlite") +
                      "' '" + bench.report() + "'") != std::string::npos);

@@ -11,7 +11,7 @@
 #include "capture/sources/import_input.h"
 #include "core/database/database.h"
 #include "core/store/store.h"
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 #include "tests/support/files.h"
 
 namespace accelscope::capture {
@@ -160,7 +160,8 @@ inline Imported imported_input(const std::vector<std::string>& paths, const std:
   return Imported::by([&](EventSink& sink) {
     sources::InputOptions options;
     options.format = format;
-    return sources::import_input(paths, options, [&] { return std::make_unique<ForwardingSink>(sink); });
+    return sources::import_input(sources::recognise(paths), options,
+                                 [&] { return std::make_unique<ForwardingSink>(sink); });
   });
 }
 

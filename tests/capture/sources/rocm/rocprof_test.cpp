@@ -25,9 +25,9 @@ Imported imported_file(const std::string& name, const std::string& content, bool
   } else {
     test::write_file(path, content);
   }
-  const auto format = sources::guess_format(path);
-  REQUIRE_MESSAGE(format.ok(), format.message());
-  return Imported::by([&](EventSink& sink) { return (*format)->run(path, {}, sink); });
+  const sources::RecognisedFile file = sources::recognise(path);
+  REQUIRE_MESSAGE(file.format() != nullptr, file.why_not);
+  return Imported::by([&](EventSink& sink) { return file.format()->run(path, {}, sink); });
 }
 
 }  // namespace
@@ -80,8 +80,8 @@ TEST_CASE("of a folder of rocprof's results the database is read, and its table 
   run_sql(folder.file("results.db"), rocprof_sql());
   test::write_file(folder.file("results.csv"), kKernels);
   const auto store = std::move(Store::create().value());
-  const Result<void> done =
-      sources::import_input({folder.file("")}, {}, [&] { return std::make_unique<StoreSink>(*store); });
+  const Result<void> done = sources::import_input({sources::recognise(folder.file(""))}, {},
+                                                  [&] { return std::make_unique<StoreSink>(*store); });
   REQUIRE_MESSAGE(done.ok(), done.message());
   std::uint64_t kernels = 0;
   for (const LaneSnapshot& lane : store->snapshot()->lanes) {

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "capture/sources/base/importers.h"
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 
 namespace accelscope::capture {
 
@@ -15,9 +15,7 @@ TEST_CASE("torch memory: a real snapshot's trace leads exactly to its segments")
        std::filesystem::directory_iterator(std::filesystem::path(folder) / "memory_snapshot", failure)) {
     const std::string path = entry.path().string();
     CAPTURE(path);
-    const Result<const sources::SourceFormat*> format = sources::guess_format(path);
-    REQUIRE(format.ok());
-    CHECK(format.value()->name == "torch-memory");
+    REQUIRE(sources::recognise(path).name() == "torch-memory");
     const Imported session = Imported::by([&](EventSink& sink) {
       return sources::import_file(sources::torch_memory::import_torch_memory, path, {}, sink);
     });

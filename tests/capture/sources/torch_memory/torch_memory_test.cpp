@@ -7,9 +7,11 @@
 #include <random>
 #include <set>
 
+#include "capture/sources/pickle/pickle_reader.h"
 #include "capture/sources/torch_memory/schemas.h"
+#include "capture/sources/torch_memory/snapshot_writer.h"
 #include "core/analysis/memory/segments.h"
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 #include "tests/support/torch/allocator_model.h"
 #include "tests/support/torch/pickle_writer.h"
 
@@ -40,12 +42,43 @@ std::map<std::int64_t, std::int64_t> samples_of(const Imported& session, std::st
   return samples;
 }
 
-std::shared_ptr<const MemoryUsage> usage_of_session(const Imported& session, WorkerPool& pool) {
+std::shared_ptr<const analysis::MemoryUsage> usage_of_session(const Imported& session, WorkerPool& pool) {
   TaskControl control;
-  auto usage =
-      memory_usage({.store = session.store(), .snapshot = session.shared_snapshot(), .pool = pool, .control = control});
+  auto usage = analysis::memory_usage(
+      {.store = session.store(), .snapshot = session.shared_snapshot(), .pool = pool, .control = control});
   REQUIRE(usage.ok());
   return *usage;
+}
+
+// Everything that a row says, but for what a segment that is gone at the end was for.
+std::vector<std::string> rows_of(const Imported& session, std::string_view table) {
+  std::vector<std::string> rows;
+  for (const EventValues& event : session.events(table)) {
+    std::string row = fmt::format("{} {} {} {}", event.track, event.begin, event.end, event.name);
+    for (const auto& [column, value] : event.strings) {
+      if (column != "segment_type") row += fmt::format(" {}={}", column, value);
+    }
+    for (const auto& [column, value] : event.integers) row += fmt::format(" {}={}", column, value);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+// One after the other. `late`: how many had entries, and added no event at once.
+Result<void> write_parts(EventSink& sink, const test::TorchModel& model, std::size_t& late) {
+  SessionWriter writer(sink);
+  sources::ImportReport report;
+  sources::torch_memory::SnapshotWriter snapshots(writer, report);
+  for (const std::string& part : model.parts()) {
+    const std::unique_ptr<json::ByteSource> bytes = json::ByteSource::from_memory(part);
+    const std::uint64_t before = writer.event_count();
+    sources::pickle::ReadPickle read = TRY(sources::pickle::read_pickle(*bytes, {.name = "part", .go_on = {}}));
+    TRY(snapshots.write(std::move(read)));
+    late += writer.event_count() == before ? 1 : 0;
+  }
+  snapshots.end();
+  report.write(writer);
+  return writer.finish();
 }
 
 }  // namespace
@@ -120,18 +153,73 @@ TEST_CASE("torch memory: every moment's totals are those of the allocator, and t
     CHECK(usage->unmatched_releases == 0);
     CHECK(usage->implied_releases == 0);
     const std::int64_t end = session.snapshot().end_ns;
-    const SegmentMap map = segments_at(*usage, 0, end);
+    const analysis::SegmentMap map = analysis::segments_at(*usage, 0, end);
     CHECK(map.held);
     CHECK(map.bytes == states.back().reserved);
     CHECK(map.used == states.back().active);
     CHECK(map.requested == states.back().requested);
     CHECK(map.outside == 0);
     for (std::int64_t ns = 0; ns < end; ns += std::max<std::int64_t>(end / 37, 1)) {
-      const SegmentMap at = segments_at(*usage, 0, ns);
+      const analysis::SegmentMap at = analysis::segments_at(*usage, 0, ns);
       CHECK(at.bytes == usage->reserved_at(0, ns));
       CHECK(at.used == usage->used_at(0, ns));
       CHECK(at.outside == 0);
     }
+  }
+}
+
+TEST_CASE("torch memory: snapshots taken meanwhile make the events of one that is taken at the end") {
+  for (std::uint32_t seed = 1; seed <= 12; ++seed) {
+    CAPTURE(seed);
+    const test::TorchModel model({.seed = seed,
+                                  .requests = 600,
+                                  .expandable = seed % 4 == 1,
+                                  .history = seed % 5 == 2,
+                                  .requests_between_parts = 1 + seed * 7});
+    REQUIRE(model.parts().size() > 5);
+    const Imported whole = import_snapshot(model.pickle());
+    std::size_t late_parts = 0;
+    const Imported parts = Imported::by([&](EventSink& sink) { return write_parts(sink, model, late_parts); });
+    CHECK(late_parts == 0);
+    // Segments that are gone at the end are of the kind that they were: one that is taken at the end does not know it.
+    for (const std::string table : {"memory", "memory_segment", "counter", "out_of_memory"}) {
+      CAPTURE(table);
+      CHECK(rows_of(parts, table) == rows_of(whole, table));
+    }
+    CHECK(parts.count("memory_snapshot") == 1);
+    CHECK(parts.snapshot().meta_value("source.rows.device_traces") ==
+          whole.snapshot().meta_value("source.rows.device_traces"));
+    for (const char* kind : {"buffer_overflow", "rows_mended", "relations_open", "time_check", "memory_estimated"}) {
+      CAPTURE(kind);
+      CHECK(parts.quality(kind) == nullptr);
+    }
+  }
+}
+
+TEST_CASE("torch memory: where a trace has lost entries between two snapshots it is said, and the state is right") {
+  for (std::uint32_t seed = 1; seed <= 12; ++seed) {
+    CAPTURE(seed);
+    const test::TorchModel model(
+        {.seed = seed, .requests = 600, .expandable = seed % 4 == 1, .requests_between_parts = 100, .lost_part = 2});
+    std::size_t late_parts = 0;
+    const Imported parts = Imported::by([&](EventSink& sink) { return write_parts(sink, model, late_parts); });
+    REQUIRE(parts.quality("buffer_overflow") != nullptr);
+    CHECK(parts.quality("buffer_overflow")->count == 1);
+    for (const EventValues& event : parts.events("memory_snapshot")) {
+      CHECK(event.integer("active") == static_cast<std::int64_t>(model.states().back().active));
+      CHECK(event.integer("reserved") == static_cast<std::int64_t>(model.states().back().reserved));
+    }
+    WorkerPool pool(2);
+    const auto usage = usage_of_session(parts, pool);
+    REQUIRE(usage->pools.size() == 1);
+    CHECK(usage->unmatched_releases == 0);
+    CHECK(usage->implied_releases == 0);
+    const analysis::SegmentMap map = analysis::segments_at(*usage, 0, parts.snapshot().end_ns);
+    CHECK(map.bytes == model.states().back().reserved);
+    CHECK(map.used == model.states().back().active);
+    CHECK(map.outside == 0);
+    CHECK(parts.quality("rows_mended") == nullptr);
+    CHECK(parts.quality("time_check") == nullptr);
   }
 }
 

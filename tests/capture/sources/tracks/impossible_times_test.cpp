@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "capture/sources/base/source.h"
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 #include "tests/support/files.h"
 #include "tests/support/nsys_export.h"
 #include "tests/support/perfetto_writer.h"
@@ -129,10 +129,9 @@ TEST_CASE("kernels at 0, of 2^63 or that end far too late are kept and lengthen 
     CAPTURE(std::string(profile.file));
     const test::TemporaryFolder folder;
     profile.write(folder.file(profile.file));
-    const auto format = sources::guess_format(folder.file(profile.file));
-    REQUIRE_MESSAGE(format.ok(), format.message());
-    const Imported session =
-        Imported::by([&](EventSink& sink) { return (*format)->run(folder.file(profile.file), {}, sink); });
+    const sources::RecognisedFile file = sources::recognise(folder.file(profile.file));
+    REQUIRE_MESSAGE(file.format() != nullptr, file.why_not);
+    const Imported session = Imported::by([&](EventSink& sink) { return file.format()->run(file.path, {}, sink); });
     CHECK(session.snapshot().end_ns - session.snapshot().begin_ns < 100'000);
     std::size_t retained = 0, aside = 0;
     for (const LaneSnapshot& lane : session.snapshot().lanes) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "capture/sources/base/importers.h"
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 #include "tests/support/tracy_trace.h"
 
 namespace accelscope::capture {

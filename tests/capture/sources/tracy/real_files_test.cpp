@@ -43,9 +43,7 @@ TEST_CASE("a real trace is whole, and what tracy-csvexport wrote of it is in it 
     if (entry.path().extension() != ".tracy") continue;
     const std::string path = entry.path().string();
     CAPTURE(path);
-    const Result<const sources::SourceFormat*> format = sources::guess_format(path);
-    REQUIRE(format.ok());
-    CHECK(format.value()->name == "tracy");
+    REQUIRE(sources::recognise(path).name() == "tracy");
     const Imported trace = Imported::by(
         [&](EventSink& sink) { return sources::import_file(sources::tracy::import_tracy, path, {}, sink); });
     for (const char* kind : {"truncated", "trailing_bytes", "rows_lost", "rows_skipped", "too_many_overlaps"}) {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <random>
 
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 #include "tests/capture/wire/wire_support.h"
 
 namespace accelscope::capture {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "capture/sources/base/importers.h"
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 #include "tests/support/tt_log_generator.h"
 
 namespace accelscope::capture {

@@ -187,7 +187,7 @@ TEST_CASE("the report and the device log of one run lie on one time, by the devi
    public:
     using ForwardingSink::ForwardingSink;
   };
-  const Result<void> done = import_input({folder.path()}, {}, [&]() -> std::unique_ptr<EventSink> {
+  const Result<void> done = import_input({sources::recognise(folder.path())}, {}, [&]() -> std::unique_ptr<EventSink> {
     retained.push_back(std::make_unique<RecordingSink>());
     sinks.push_back(retained.back().get());
     return std::make_unique<Passing>(static_cast<EventSink&>(*sinks.back()));

@@ -61,17 +61,17 @@ TEST_CASE("a report of TTNN: what lies in L1 over time is in the memory tracker,
   const Imported session = imported_report(ttnn_report_sql());
   WorkerPool pool(1);
   TaskControl control;
-  const Result<std::shared_ptr<const MemoryUsage>> usage =
-      memory_usage({.store = session.store(), .snapshot = session.shared_snapshot(), .pool = pool, .control = control});
+  const Result<std::shared_ptr<const analysis::MemoryUsage>> usage = analysis::memory_usage(
+      {.store = session.store(), .snapshot = session.shared_snapshot(), .pool = pool, .control = control});
   REQUIRE(usage.ok());
   const auto l1 = std::find_if((*usage)->pools.begin(), (*usage)->pools.end(),
-                               [](const PoolUsage& each) { return each.base_name == "L1"; });
+                               [](const analysis::PoolUsage& each) { return each.base_name == "L1"; });
   REQUIRE(l1 != (*usage)->pools.end());
   CHECK(l1->device == "chip 0");
   CHECK(l1->capacity_bytes == 1'395'424);
   CHECK(l1->peak_bytes == 2048);
   std::vector<std::string> lives;
-  for (const Allocation& each : (*usage)->allocations) {
+  for (const analysis::Allocation& each : (*usage)->allocations) {
     if ((*usage)->pools[each.pool].base_name != "L1") continue;
     lives.push_back(fmt::format("{} {} {}..{}", (*usage)->tensors[each.tensor], each.bytes, each.begin_ns,
                                 each.end_ns.value_or(-1)));

@@ -124,7 +124,7 @@ TEST_CASE("a log directory opens as the hosts of its last run, and nothing in it
                      R"({"traceEvents":[{"ph":"X","ts":1,"dur":1,"name":"a"}]})");
   }
   test::write_file(folder.file(last + "module.hlo_proto.pb"), test::small_tpu_space());
-  const Result<sources::InputParts> found = sources::find_input_parts(folder.path());
+  const Result<sources::InputParts> found = sources::find_input_parts(sources::recognise(folder.path()));
   REQUIRE(found.ok());
   REQUIRE(found->parts.size() == 2);
   CHECK(found->parts[0].label == "h0");

@@ -5,7 +5,7 @@
 
 #include "capture/sources/base/importers.h"
 #include "capture/sources/xplane/importer.h"
-#include "tests/capture/sources/neuron/imported.h"
+#include "tests/capture/imported.h"
 #include "tests/support/xspace.h"
 
 namespace accelscope::capture {

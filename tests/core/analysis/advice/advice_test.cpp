@@ -15,6 +15,7 @@
 #include "tests/core/analysis/advice/planted_session.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 using test::PlantedSession;
 
 namespace {
@@ -145,7 +146,7 @@ TEST_CASE("advice: a filter leaves out what does not pass it") {
   filter.terms.push_back({"name=w2"});
   REQUIRE(session.writer.finish());
   QueryContext query{*session.store, session.store->snapshot(), session.pool, session.control};
-  auto mask = event_mask(query, filter);
+  auto mask = search::event_mask(query, filter);
   REQUIRE(mask.ok());
   query.mask = *mask;
   const auto masked = find_advice(query, filter);
@@ -184,7 +185,7 @@ TEST_CASE("advice: rules that rest on idleness are not judged where a filter lea
     const auto bare = find_advice(query, filter);
     REQUIRE(bare.ok());
     if (!filter.tracks.empty()) CHECK((*bare)->judged.empty());
-    auto mask = event_mask(query, filter);
+    auto mask = search::event_mask(query, filter);
     REQUIRE(mask.ok());
     query.mask = *mask;
     const auto masked = find_advice(query, filter);
@@ -194,7 +195,7 @@ TEST_CASE("advice: rules that rest on idleness are not judged where a filter lea
   }
   // A mask of the range alone, as exports and summaries have it, leaves out no work inside it.
   query.mask = nullptr;
-  auto mask = filter_mask(query, range);
+  auto mask = search::filter_mask(query, range);
   REQUIRE(mask.ok());
   query.mask = *mask;
   const auto ranged = find_advice(query, range);

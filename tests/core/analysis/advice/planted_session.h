@@ -57,9 +57,9 @@ class PlantedSession {
   void limit(TrackNumber on, std::int64_t begin, std::int64_t length, double limit, const char* kind = "gpio_0");
   void tensor(const char* name, std::int64_t bytes);
 
-  std::shared_ptr<const Advice> advice(const EventFilter& filter = {});
+  std::shared_ptr<const analysis::Advice> advice(const EventFilter& filter = {});
   // Null: the rule found nothing.
-  const Finding* found(RuleId rule);
+  const analysis::Finding* found(analysis::RuleId rule);
 
   std::unique_ptr<Store> store = std::move(Store::create()).value();
   StoreSink sink{*store};
@@ -73,7 +73,7 @@ class PlantedSession {
   }
   SchemaNumber instruction_, dma_, throttle_, kernel_, copy_, call_, zone_, total_, run_, tensor_, error_;
   std::optional<TrackNumber> tensors_;
-  std::shared_ptr<const Advice> advice_;
+  std::shared_ptr<const analysis::Advice> advice_;
 };
 
 // The cost that was planted, within a twentieth.

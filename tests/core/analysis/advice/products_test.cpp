@@ -8,6 +8,7 @@
 #include "core/store/store.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include "tests/core/analysis/advice/planted_session.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 using test::PlantedSession;
 
 namespace {

@@ -18,6 +18,7 @@
 #include "core/store/store.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 namespace {
 
@@ -237,7 +238,7 @@ TEST_CASE("collectives: a range takes whole instances that share time with it, a
   QueryContext query = session.query();
   EventFilter filter;
   filter.tracks = {found->ranks[0].tracks[0], found->ranks[2].tracks[0]};
-  query.mask = std::move(event_mask(query, filter)).value();
+  query.mask = std::move(search::event_mask(query, filter)).value();
   const auto two = find_collectives(query);
   REQUIRE(two.ok());
   CHECK((*two)->present() == 4);
@@ -263,7 +264,7 @@ TEST_CASE("collectives: a filter of single events leaves matching and clocks as 
   QueryContext query = session.query();
   EventFilter filter;
   filter.terms = {{"input_size>=4096"}, {"duration>=3000"}};
-  query.mask = std::move(event_mask(query, filter)).value();
+  query.mask = std::move(search::event_mask(query, filter)).value();
   const auto some = std::move(find_collectives(query)).value();
   CHECK(some->by_time == 0);  // ranks have different numbers of events that pass; that is nothing to match by
   CHECK(some->matched == 60);

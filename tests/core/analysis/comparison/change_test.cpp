@@ -10,6 +10,7 @@
 #include "core/analysis/statistics/estimates.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 namespace {
 

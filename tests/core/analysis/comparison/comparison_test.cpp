@@ -5,6 +5,7 @@
 #include <random>
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 namespace {
 
@@ -35,7 +36,7 @@ Comparison compared(const std::vector<CaptureFigures>& captures, const std::stri
   return compare_captures(captures, *groups);
 }
 
-const ComparedCost& row_of(const Comparison& comparison, const std::string& name) {
+const ComparedCost& row_of(const Comparison& comparison, std::string_view name) {
   for (const ComparedCost& row : comparison.costs.front().rows)
     if (row.name == name) return row;
   REQUIRE_MESSAGE(false, name);

@@ -10,6 +10,7 @@
 #include "tests/core/analysis/compilation/compiling_program.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 using accelscope::test::CompilingProgram;
 
 namespace {
@@ -27,7 +28,7 @@ struct CompiledSession {
     REQUIRE(writer.finish().ok());
     QueryContext query{*store, store->snapshot(), pool, control};
     if (filter.needs_mask()) {
-      auto mask = filter_mask(query, filter, nullptr);
+      auto mask = search::filter_mask(query, filter, nullptr);
       REQUIRE(mask.ok());
       query.mask = *mask;
     }

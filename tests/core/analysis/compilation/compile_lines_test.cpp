@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include "tests/support/core_session.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 using test::CoreEvent;
 using test::CoreSession;
 
@@ -25,7 +26,7 @@ struct Asked {
     if (filter.needs_mask()) {
       EventFilter terms = filter;
       terms.range.reset();
-      const auto mask = event_mask(query, terms, nullptr);
+      const auto mask = search::event_mask(query, terms, nullptr);
       REQUIRE(mask.ok());
       query.mask = *mask;
     }

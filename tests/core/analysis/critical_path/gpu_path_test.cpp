@@ -4,6 +4,7 @@
 #include "core/analysis/replay/bounds.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 using Times = std::map<std::string, std::int64_t>;
 

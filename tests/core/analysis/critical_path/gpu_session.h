@@ -13,7 +13,7 @@
 #include "core/chunk/session_writer.h"
 #include "core/store/store.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 class GpuSession {
  public:
@@ -134,4 +134,4 @@ class GpuSession {
   std::shared_ptr<const WorkGraph> graph_;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -6,6 +6,7 @@
 #include "tests/core/store/session_changes.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include "core/store/store.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include "core/chunk/session_writer.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 TEST_CASE(
     "what events waited for is put down to the predecessor that ended last, and waits of nothing known are kept") {

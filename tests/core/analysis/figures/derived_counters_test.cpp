@@ -9,7 +9,7 @@
 #include "tests/core/analysis/figures/metrics_session.h"
 #include "tests/core/random_session.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // How much of an event lies in each cell, times `amount`.
@@ -200,4 +200,4 @@ TEST_CASE("the work of a session that grew is the same as if it had been read at
 }
 
 }  // namespace
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -4,7 +4,7 @@
 
 #include "core/chunk/session_writer.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 struct IncidentSession {
@@ -70,4 +70,4 @@ TEST_CASE("of too many incidents the gravest are kept and the rest is counted") 
 }
 
 }  // namespace
-}  // namespace accelscope
+}  // namespace accelscope::analysis

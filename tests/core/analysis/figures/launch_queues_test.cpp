@@ -7,7 +7,7 @@
 #include "core/analysis/figures/derived_counters.h"
 #include "core/chunk/session_writer.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 using Times = std::vector<std::pair<std::int64_t, std::int64_t>>;
@@ -139,4 +139,4 @@ TEST_CASE("launch queues: a session's launches are found through its flows, devi
 }
 
 }  // namespace
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -14,7 +14,7 @@
 #include "core/scan/chunk_scan.h"
 #include "core/scan/event_reader.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 
 struct PlainRow {
   std::string table, track, device, name;
@@ -205,4 +205,4 @@ class MetricsSession {
   std::map<std::string, SchemaNumber> schemas_;
 };
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -9,7 +9,7 @@
 
 #include "tests/core/analysis/figures/metrics_session.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 using Accept = std::function<bool(const PlainRow&)>;
@@ -303,4 +303,4 @@ TEST_CASE("the vendor's figures stand beside ours for the whole session only, ea
   }
 }
 
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -12,6 +12,7 @@
 #include "tests/core/union_length.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 namespace {
 
@@ -105,7 +106,7 @@ TEST_CASE("activity: each moment of a range counts once, with an index, without 
       filter.terms.push_back({.search = "name=" + name});
       EventFilter terms;
       terms.terms = filter.terms;
-      const auto mask = event_mask(query, terms, nullptr);
+      const auto mask = search::event_mask(query, terms, nullptr);
       REQUIRE(mask.ok());
       query.mask = *mask;
     }
@@ -178,9 +179,9 @@ TEST_CASE("activity: what of a device is under way, alone and together, and its 
   const DeviceActivity& gpu = activity->devices[0];
   CHECK(gpu.device == "gpu 0");
   CHECK(gpu.active_ns() == 300);
-  CHECK(gpu.active_ns(Unit::transfer) == 100);
-  CHECK(gpu.alone_ns(Unit::transfer) == 50);
-  CHECK(gpu.alone_ns(Unit::collective) == 50);
+  CHECK(gpu.active_ns(WorkUnit::transfer) == 100);
+  CHECK(gpu.alone_ns(WorkUnit::transfer) == 50);
+  CHECK(gpu.alone_ns(WorkUnit::collective) == 50);
   CHECK(gpu.working_ns() == 250);
   CHECK(gpu.stretch == TimeRange{100, 1'050});
   CHECK(gpu.gap == TimeRange{250, 900});

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-namespace accelscope::neuron {
+namespace accelscope::analysis::neuron {
 
 TEST_CASE("a metric finds its own explanation before that of its family, whatever the case of its letters") {
   REQUIRE(find_term("total_time") != nullptr);
@@ -43,4 +43,4 @@ TEST_CASE("every term is explained in a sentence and there is one of each name")
   }
 }
 
-}  // namespace accelscope::neuron
+}  // namespace accelscope::analysis::neuron

@@ -7,6 +7,7 @@
 #include "core/store/store.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 namespace {
 
@@ -185,8 +186,8 @@ TEST_CASE("verdict: queues that take turns cover the time together, and each dev
   const SessionLoad load = session.load({0, 1'000});
   CHECK(load.kind == SessionLoad::Kind::engines);
   CHECK(load.active_ns == 1'000);
-  CHECK(load.share(Unit::transfer) == doctest::Approx(1.0));
-  CHECK(load.share(Unit::compute) == doctest::Approx(0.25));
+  CHECK(load.share(WorkUnit::transfer) == doctest::Approx(1.0));
+  CHECK(load.share(WorkUnit::compute) == doctest::Approx(0.25));
   CHECK(load.busiest == "Tensor");
   CHECK(load.busiest_share == doctest::Approx(0.25));
 }
@@ -279,8 +280,8 @@ TEST_CASE("verdict: what was recorded of one chip alone is not averaged over all
   session.add(session.track("Async XLA Ops", "dma_queue", "TPU 0"), 100'000, 400'000);
   const SessionLoad load = session.load({0, 400'000});
   CHECK(load.device == "4 TPUs");
-  CHECK(load.share(Unit::transfer) == doctest::Approx(0.75));
-  CHECK(load.share(Unit::compute) == doctest::Approx(1));
+  CHECK(load.share(WorkUnit::transfer) == doctest::Approx(0.75));
+  CHECK(load.share(WorkUnit::compute) == doctest::Approx(1));
 }
 
 TEST_CASE("verdict: what missing notifications keep from the figures is said with them") {

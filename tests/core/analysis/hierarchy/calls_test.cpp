@@ -10,6 +10,7 @@
 #include "tests/core/analysis/hierarchy/random_calls.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 using namespace accelscope::test;
 
 TEST_CASE(
@@ -62,7 +63,7 @@ TEST_CASE("hierarchy: host stacks follow a filter, with the calls around what pa
   for (std::uint32_t seed = 11; seed <= 14; ++seed) {
     RandomCalls calls(seed, 2);
     auto query = calls.query();
-    const auto mask = event_mask(query, {.range = {}, .tracks = {}, .terms = {{"name=\"step\"", false}}});
+    const auto mask = search::event_mask(query, {.range = {}, .tracks = {}, .terms = {{"name=\"step\"", false}}});
     REQUIRE(mask.ok());
     query.mask = *mask;
     check_tree(hierarchy_of(query, {.kind = "host"}), calls.expected({}, "step"));

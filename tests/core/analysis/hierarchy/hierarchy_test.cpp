@@ -9,6 +9,7 @@
 #include "tests/core/analysis/hierarchy/expected_tree.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 using namespace accelscope::test;
 
 TEST_CASE("hierarchy: by source line it is what lists of every event give, in any range, over overlapping lanes") {
@@ -27,7 +28,7 @@ TEST_CASE("hierarchy: only what passes the filter is in it") {
   for (int i = 0; i < 4; ++i) {
     const TimeRange range = i == 0 ? TimeRange{} : session.random_range();
     auto query = session.context();
-    const auto mask = event_mask(query, {.range = {}, .tracks = {}, .terms = {{"name=Copy.2", false}}});
+    const auto mask = search::event_mask(query, {.range = {}, .tracks = {}, .terms = {{"name=Copy.2", false}}});
     REQUIRE(mask.ok());
     query.mask = *mask;
     check_tree(hierarchy_of(query, {.kind = "line"}, range), expected_lines(session, range, "Copy.2"));

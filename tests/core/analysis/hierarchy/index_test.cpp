@@ -10,6 +10,7 @@
 #include "tests/core/analysis/hierarchy/random_calls.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 using namespace accelscope::test;
 
 TEST_CASE("hierarchy: from an index it is the same as from the events, in any range and to any depth") {
@@ -251,7 +252,7 @@ TEST_CASE("hierarchy: a filter or a search does not ask the index, which knows o
   RandomSession session(36, 4'000);
   const auto index = index_of(session.context(), "line", 2'000);
   auto query = session.context();
-  const auto mask = event_mask(query, {.range = {}, .tracks = {}, .terms = {{"name=Copy.2", false}}});
+  const auto mask = search::event_mask(query, {.range = {}, .tracks = {}, .terms = {{"name=Copy.2", false}}});
   REQUIRE(mask.ok());
   query.mask = *mask;
   check_tree(hierarchy_of(query, {.kind = "line"}, {}, {.index = index.get()}), expected_lines(session, {}, "Copy.2"));

@@ -10,6 +10,7 @@
 #include "core/store/store.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 namespace {
 
@@ -43,7 +44,7 @@ struct LaunchedSession {
     REQUIRE(writer.finish().ok());
     QueryContext query{*store, store->snapshot(), pool, control};
     if (filter.needs_mask()) {
-      auto mask = filter_mask(query, filter, nullptr);
+      auto mask = search::filter_mask(query, filter, nullptr);
       REQUIRE(mask.ok());
       query.mask = *mask;
     }

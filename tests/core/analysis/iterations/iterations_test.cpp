@@ -10,6 +10,7 @@
 #include "core/store/store.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 namespace {
 
@@ -115,7 +116,7 @@ TEST_CASE("iterations: a range and a filter leave what lies within, and a cancel
   REQUIRE((*part)->loops.size() >= 1);
   CHECK((*part)->loops[0].folded.iterations.size() == 7);
   QueryContext query = session.query();
-  const auto mask = filter_mask(query, {.terms = {{"name~/kernel [ace]/", false}}}, nullptr);
+  const auto mask = search::filter_mask(query, {.terms = {{"name~/kernel [ace]/", false}}}, nullptr);
   REQUIRE(mask.ok());
   query.mask = *mask;
   const auto filtered = find_iterations(query, {});
@@ -179,4 +180,52 @@ TEST_CASE("regions: annotations, names, collectives and markers have their count
   REQUIRE((*marked)->regions.size() == 1);
   CHECK((*marked)->regions[0].total_ns == 70);
   CHECK((*marked)->regions[0].duration_ns.median == 35);
+}
+
+TEST_CASE("regions: layers down to a level and functions are stretches of their lane, with how many are how long") {
+  auto store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const SchemaNumber schema =
+      writer.add_schema({.name = "instruction",
+                         .columns = {{.name = "layer", .type = ColumnType::string, .role = Role::layer},
+                                     {.name = "stack_frames", .type = ColumnType::string, .role = Role::stack}}});
+  const TrackNumber engine = writer.add_track({.name = "Vector", .kind = "engine", .device = "nc0", .schema = schema});
+  const auto add = [&](std::int64_t at, const char* layer, const char* stack) {
+    Row row = writer.begin_event(engine, at, 100, writer.intern("ADD"));
+    row.string(0, writer.intern(layer));
+    if (stack != nullptr) row.string(1, writer.intern(stack));
+  };
+  for (int step = 0; step < 4; ++step) {
+    const std::int64_t at = step * 1'000;
+    add(at, "decoder/0/norm", "norm (k.py:5)\nmlp (k.py:50)");
+    add(at + 100, "decoder/0/mlp", "up (k.py:9)\nmlp (k.py:51)");
+    add(at + 200, "decoder/1/mlp", "up (k.py:10)\nmlp (k.py:51)");
+    if (step == 3) add(at + 300, "decoder/1/mlp", "up (k.py:10)\nmlp (k.py:51)");
+    add(at + 500, "head", nullptr);
+  }
+  REQUIRE(writer.finish().ok());
+  WorkerPool pool{2};
+  TaskControl control;
+  const QueryContext query{*store, store->snapshot(), pool, control};
+  const auto find = [&](const char* by, std::size_t depth, std::string_view name) {
+    const auto list = find_regions(query, {}, by, depth);
+    REQUIRE(list.ok());
+    for (const NamedRegion& each : (*list)->regions) {
+      if (each.name == name) return each;
+    }
+    return NamedRegion{};
+  };
+  CHECK(find("layer", 0, "decoder/0/norm").duration_ns.count == 4);
+  CHECK(find("layer", 2, "decoder/0").duration_ns.median == 200);
+  const NamedRegion outer = find("layer", 1, "decoder");
+  CHECK(outer.duration_ns.count == 4);
+  CHECK(outer.duration_ns.max == 400);
+  CHECK(outer.bins.front() == 3);
+  CHECK(outer.bins.back() == 1);
+  CHECK(outer.is_level);
+  const NamedRegion up = find("function", 0, "k.py:up");
+  CHECK(up.duration_ns.count == 4);
+  CHECK(up.duration_ns.min == 200);
+  CHECK(up.lines == std::vector<std::string>{"up (k.py:10)", "up (k.py:9)"});
 }

@@ -7,6 +7,7 @@
 #include <random>
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 namespace {
 

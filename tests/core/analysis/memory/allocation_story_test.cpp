@@ -7,6 +7,7 @@
 #include "core/chunk/session_writer.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include "core/store/store.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 namespace {
 

@@ -4,13 +4,14 @@
 #include "tests/core/random_session.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 TEST_CASE("tensor life: cells are those in which an event of the name is under way, and all of them are counted") {
   RandomSession session(23, 4'000);
   QueryContext query = session.context();
   EventFilter filter;
   filter.terms.push_back({.search = "name=matmul_4"});
-  const auto mask = event_mask(query, filter, nullptr);
+  const auto mask = search::event_mask(query, filter, nullptr);
   REQUIRE(mask.ok());
   query.mask = *mask;
   for (int i = 0; i < 8; ++i) {

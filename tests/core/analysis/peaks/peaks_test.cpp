@@ -3,12 +3,16 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "core/analysis/figures/metrics.h"
+#include "core/analysis/neuron/facts/devices.h"
+#include "core/base/format.h"
 #include "core/chunk/session_writer.h"
-#include "core/model/unit.h"
 #include "core/store/store.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 namespace {
 
@@ -40,6 +44,65 @@ TEST_CASE("peaks: a profile's own metadata come first, and figures use the same 
   const DevicePeaks stated = device_peaks(*snapshot, "nc0");
   CHECK(stated.flops == *peaks.value("bf16"));
   CHECK(stated.bandwidth == *peaks.value("hbm"));
+}
+
+TEST_CASE("peaks: a Trainium chip has what its documents state beside what its profile states, by its cores") {
+  // 1, 2 and 4 physical cores as one logical core.
+  for (const int cores : {1, 2, 4}) {
+    CAPTURE(cores);
+    const auto snapshot = session_with({{"metadata.pe_clock_freq", "2.4"},
+                                        {"metadata.num_physical_cores", std::to_string(cores)},
+                                        {"metadata.hbm_ddr_bandwidth", "716000000000"},
+                                        {"instance_type", "trn2.48xlarge"}});
+    const PeakList peaks = peaks_of_device(*snapshot, "nc0");
+    CHECK(*peaks.value("bf16") == doctest::Approx(2 * 128 * 128 * 2.4e9 * cores));
+    CHECK(peaks.find("bf16")->origin == PeakOrigin::file);
+    CHECK(*peaks.value("hbm") == doctest::Approx(716e9));  // as the profile states it
+    CHECK(*peaks.value("tf32") == *peaks.value("bf16"));
+    CHECK(*peaks.best_compute()->value == *peaks.value("bf16"));
+    CHECK(*peaks.value("fp8") == doctest::Approx(1299e12 / 8 * cores));
+    CHECK(*peaks.value("sparse") == doctest::Approx(2563e12 / 8 * cores));
+    CHECK(*peaks.value("dma") == doctest::Approx(3.5e12 / 8 * cores));
+    CHECK(peaks.find("mxfp8") == nullptr);
+    CHECK(peaks.find("fp8")->source == "Trainium2 Architecture, dense rates of the maker");
+    CHECK(*peaks.best_compute()->value < *peaks.value("fp8"));  // which is no peak of other work
+  }
+  const PeakList third = peaks_of_device(*session_with({{"metadata.instance_type", "trn3"}}), "nc0");
+  CHECK(*third.value("mxfp8") == doctest::Approx(2517e12 / 8));
+  CHECK(*third.value("bf16") == doctest::Approx(671e12 / 8));
+  CHECK(*third.value("fp16") == *third.value("bf16"));
+  CHECK(*third.value("hbm") == doctest::Approx(4.9e12 / 8));
+  CHECK(third.find("fp8") == nullptr);
+  CHECK(third.compute_in("mxfp8") != nullptr);
+}
+
+TEST_CASE("peaks: each figure of the table of Trainium chips is positive, has its source and stands there once") {
+  using namespace neuron;
+  std::set<std::pair<Chip, ChipFigure>> seen;
+  for (const ChipFigureRow& row : chip_figures()) {
+    CHECK(seen.emplace(row.chip, row.figure).second);
+    CHECK(row.value > 0);
+    CHECK_FALSE(row.source.empty());
+  }
+  for (const Chip chip : {Chip::trn1, Chip::trn2, Chip::trn3}) {
+    CHECK(chip_of_instance(chip_name(chip)) == chip);
+    CHECK(chip_figure(chip, ChipFigure::tensor_clock) ==
+          doctest::Approx(2 * chip_figure(chip, ChipFigure::core_clock)));
+    // The array's own peak: 128 x 128 multiplications and additions a cycle.
+    CHECK(chip_figure(chip, ChipFigure::bf16) ==
+          doctest::Approx(2 * 128 * 128 * chip_figure(chip, ChipFigure::tensor_clock)).epsilon(0.07));
+    for (const int size : logical_core_sizes(chip))
+      CHECK(static_cast<int>(chip_figure(chip, ChipFigure::cores)) % size == 0);
+  }
+  CHECK(chip_figure(Chip::trn2, ChipFigure::hbm_bytes) == 96.0 * (1 << 30));
+  CHECK(chip_figure(Chip::trn3, ChipFigure::hbm_bytes) == 144.0 * (1 << 30));
+  CHECK(chip_figure(Chip::trn1, ChipFigure::sparse) == 0);
+  CHECK(logical_core_sizes(Chip::trn1).size() == 1);
+  CHECK(logical_core_sizes(Chip::trn3).back() == 4);
+  CHECK(chip_of_instance("trn2u.48xlarge") == Chip::trn2);
+  CHECK(chip_of_instance("inf2.8xlarge") == Chip::trn1);
+  CHECK_FALSE(chip_of_instance("trn22.8xlarge"));
+  CHECK_FALSE(chip_of_instance("simulated"));
 }
 
 TEST_CASE("peaks: GPUs and chips are found by name, and what the table says is not told as the file's") {

@@ -13,6 +13,7 @@
 #include "tests/core/union_length.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 namespace {
 
@@ -99,7 +100,7 @@ TEST_CASE("rooflines: a filter's events alone count") {
   EventFilter filter;
   filter.terms.push_back({.search = "name=MATMUL"});
   QueryContext query = session.context();
-  const auto mask = event_mask(query, filter);
+  const auto mask = search::event_mask(query, filter);
   REQUIRE(mask.ok());
   query.mask = *mask;
   const auto found = device_rooflines(query, {}, RoofGrouping::name);
@@ -163,7 +164,7 @@ TEST_CASE("memory levels: bytes whose transfers do not pass the filter have no b
   EventFilter filter;
   filter.terms.push_back({.search = "name=COPY"});
   QueryContext query = session.context();
-  const auto mask = event_mask(query, filter);
+  const auto mask = search::event_mask(query, filter);
   REQUIRE(mask.ok());
   query.mask = *mask;
   const auto found = memory_levels(query, {});
@@ -330,7 +331,7 @@ TEST_CASE("rooflines: nothing comes of a session without events or without a dev
 
 TEST_CASE("ceilings: the roof is the lower of the two peaks, and small transfers lower it by what each costs") {
   PeakList peaks;
-  const auto add = [&](const char* what, std::string_view unit, double value) {
+  const auto add = [&](const char* what, Unit unit, double value) {
     peaks.all.push_back({.what = what, .title = std::string("Compute, ") + what, .unit = unit, .value = value});
   };
   add("bf16", kFlopsPerSecond, 80e12);

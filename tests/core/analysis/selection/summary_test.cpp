@@ -9,6 +9,7 @@
 #include "tests/core/random_session.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 namespace {
 
@@ -195,7 +196,7 @@ TEST_CASE("a condition is followed event by event") {
     filter.terms.push_back({.search = "name=WAIT"});
     if (i != 0) filter.range = session.random_range();
     auto query = session.context();
-    const auto mask = event_mask(query, filter);
+    const auto mask = search::event_mask(query, filter);
     REQUIRE(mask.ok());
     query.mask = *mask;
     const auto summary = selection_summary(query, filter, index.get());

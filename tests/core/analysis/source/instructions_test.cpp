@@ -12,7 +12,7 @@
 #include "core/sql/base/sql.h"
 #include "tests/core/random_session.h"
 
-namespace accelscope {
+namespace accelscope::analysis {
 namespace {
 
 // Two engines that run through programs of their own, again and again, with waits, jumps and other opcodes at a place.
@@ -58,7 +58,7 @@ TEST_CASE("instructions: rows are those that SQL groups by track, program counte
   const auto listing = instruction_listing(session.query(), TimeRange{});
   REQUIRE(listing.ok());
   CHECK(listing->left_out == 0);
-  SqlSession sql(*session.store, session.store->snapshot(), session.pool);
+  sql::Session sql(*session.store, session.store->snapshot(), session.pool);
   const auto rows =
       sql.run("SELECT track_id, pc, opcode, count(*), min(ts_ns) FROM instruction GROUP BY track_id, pc, opcode", {},
               session.control);
@@ -261,4 +261,4 @@ TEST_CASE("instructions: of more places than are told apart those that cost most
 }
 
 }  // namespace
-}  // namespace accelscope
+}  // namespace accelscope::analysis

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 TEST_CASE("own code: frameworks and Python's library are told from the user's files and other packages") {
   for (const char* path :

@@ -9,6 +9,7 @@
 #include "tests/core/random_session.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 TEST_CASE("source locations are read with and without a column, and refused without a line") {
   std::string_view path;

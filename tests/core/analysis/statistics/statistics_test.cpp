@@ -11,6 +11,7 @@
 #include "tests/core/random_session.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 namespace {
 
@@ -135,7 +136,7 @@ TEST_CASE("statistics: by any columns, of any range and mask, they are what the 
       QueryContext query = session.context();
       if (round % 2 == 1) {
         question.asked.filter.terms = {{"name~Copy", false}};
-        auto mask = event_mask(query, question.asked.filter);
+        auto mask = search::event_mask(query, question.asked.filter);
         REQUIRE(mask.ok());
         query.mask = *mask;
         question.passes = [](const PlainEvent& event) { return event.name_text.find("Copy") != std::string::npos; };

@@ -8,7 +8,8 @@
 #include "core/store/store.h"
 
 using namespace accelscope;
-using namespace accelscope::tenstorrent;
+using namespace accelscope::analysis;
+using namespace accelscope::analysis::tenstorrent;
 
 namespace {
 

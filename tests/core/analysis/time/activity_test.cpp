@@ -9,6 +9,7 @@
 #include "tests/core/random_session.h"
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 TEST_CASE("the activity of a run that idles and sets up before its work is found") {
   auto store = Store::create();
@@ -135,6 +136,17 @@ TEST_CASE("a first view of kernels that no pixel would show is of the host that 
   const TrackNumber core = session.track("core 1,1", "engine");
   for (int run = 0; run < 4; ++run) session.add(core, 4'800 * kMs + run * 700 * kMs, 10'000);
   CHECK(session.shown() == TimeRange{0, 6'900 * kMs + 10'000});
+}
+
+TEST_CASE("a first view is of what computes, where what was loaded for it lies so far away that neither were seen") {
+  Looked session;
+  const TrackNumber queue = session.track("q0", "dma_queue");
+  session.add(queue, 3'558, 403);
+  session.add(session.track("Layers", "layer"), 0, 1'871'000);
+  const TrackNumber tensor = session.track("Tensor", "engine");
+  for (int i = 0; i < 20; ++i) session.add(tensor, 1'864'000 + i * 100, 60);
+  session.add(queue, 1'868'000, 66);
+  CHECK(session.shown() == TimeRange{1'864'000, 1'865'960});
 }
 
 TEST_CASE("a first view of many kernels leaves out the seconds in which a program loads") {

@@ -5,6 +5,7 @@
 #include <random>
 
 using namespace accelscope;
+using namespace accelscope::analysis;
 
 TEST_CASE("sorted runs: what is merged is what sorting gives, of any number and length of runs") {
   std::mt19937_64 random(9);

@@ -7,7 +7,7 @@ using namespace accelscope;
 
 namespace {
 
-std::string failure_of(const Result<SqlResult>& result) { return result.ok() ? "" : result.message(); }
+std::string failure_of(const Result<listing::SqlResult>& result) { return result.ok() ? "" : result.message(); }
 
 }  // namespace
 
@@ -101,19 +101,19 @@ TEST_CASE("planned SQL: EXPLAIN, refusals and error messages stay as they are") 
 
 TEST_CASE("planned SQL: counts by name are those of the range statistics") {
   RandomSession session(31, 3000);
-  SqlSession sql(*session.store, session.snapshot, session.pool);
-  const auto statistics = name_statistics(session.context(), all_lanes(*session.snapshot), {});
+  sql::Session sql(*session.store, session.snapshot, session.pool);
+  const auto statistics = lod::name_statistics(session.context(), all_lanes(*session.snapshot), {});
   const auto result = sql.run("SELECT name, count(*) FROM slice GROUP BY name", {}, session.control);
   REQUIRE(statistics.ok());
   REQUIRE(result.ok());
   CHECK(sql.planned_answers() == 1);
   REQUIRE(result->row_count() == statistics->names.size());
-  for (const NameStatistic& name : statistics->names) {
+  for (const lod::NameStatistic& name : statistics->names) {
     const std::string text(session.snapshot->strings->text(name.name));
     bool found = false;
     for (std::size_t row = 0; row < result->row_count(); ++row) {
-      if (result->at(row, 0) != SqlValue(text)) continue;
-      found = result->at(row, 1) == SqlValue(static_cast<std::int64_t>(name.count));
+      if (result->at(row, 0) != listing::SqlValue(text)) continue;
+      found = result->at(row, 1) == listing::SqlValue(static_cast<std::int64_t>(name.count));
     }
     CAPTURE(text);
     CHECK(found);
@@ -122,7 +122,7 @@ TEST_CASE("planned SQL: counts by name are those of the range statistics") {
 
 TEST_CASE("planned SQL: a query can be cancelled, shows its progress, and the session goes on") {
   RandomSession session(32, 3000);
-  SqlSession sql(*session.store, session.snapshot, session.pool);
+  sql::Session sql(*session.store, session.snapshot, session.pool);
   const std::vector<std::string> queries{"SELECT dur_ns, count(*) FROM slice GROUP BY dur_ns",
                                          "SELECT id, name FROM slice WHERE dur_ns > 3",
                                          "SELECT * FROM slice ORDER BY dur_ns DESC LIMIT 5"};

@@ -50,16 +50,16 @@ std::vector<Case> cases_of(RandomSession& session) {
 
 struct Filtered {
   Filtered(RandomSession& session, const EventFilter& filter)
-      : mask(filter_mask(session.context(), filter).value()),
+      : mask(search::filter_mask(session.context(), filter).value()),
         sql(*session.store, session.snapshot, session.pool, mask) {}
-  SqlResult ask(const std::string& query) {
+  listing::SqlResult ask(const std::string& query) {
     TaskControl control;
     auto result = sql.run(query, {}, control);
     REQUIRE_MESSAGE(result.ok(), (result.ok() ? "" : result.message()));
     return std::move(*result);
   }
   std::shared_ptr<const EventMask> mask;
-  SqlSession sql;
+  sql::Session sql;
 };
 
 }  // namespace
@@ -68,7 +68,7 @@ TEST_CASE("filter mask: the events of the range, the tracks and the terms, to th
   for (const std::uint32_t seed : {21U, 22U, 23U, 24U}) {
     RandomSession session(seed, 3'000);
     for (const Case& each : cases_of(session)) {
-      const auto mask = filter_mask(session.context(), each.filter).value();
+      const auto mask = search::filter_mask(session.context(), each.filter).value();
       REQUIRE(mask);
       CHECK(mask->filter() == each.filter);
       std::uint64_t expected = 0, wrong = 0;
@@ -80,7 +80,7 @@ TEST_CASE("filter mask: the events of the range, the tracks and the terms, to th
       CHECK(mask->total() == expected);
       CHECK(count_passing(*session.snapshot, mask.get()) == expected);
     }
-    CHECK(filter_mask(session.context(), {}).value() == nullptr);
+    CHECK(search::filter_mask(session.context(), {}).value() == nullptr);
   }
 }
 
@@ -105,17 +105,18 @@ TEST_CASE("SQL: with a mask every way of answering sees the events that a plain 
       for (const bool planned : {true, false}) {
         CAPTURE(planned);
         filtered.sql.set_planned(planned);
-        CHECK(filtered.ask("SELECT count(*) FROM slice").at(0, 0) == SqlValue(static_cast<std::int64_t>(ids.size())));
-        const SqlResult groups = filtered.ask("SELECT name, count(*), sum(dur_ns) FROM slice GROUP BY name");
+        CHECK(filtered.ask("SELECT count(*) FROM slice").at(0, 0) ==
+              listing::SqlValue(static_cast<std::int64_t>(ids.size())));
+        const listing::SqlResult groups = filtered.ask("SELECT name, count(*), sum(dur_ns) FROM slice GROUP BY name");
         CHECK(groups.row_count() == by_name.size());
         for (std::size_t row = 0; row < groups.row_count(); ++row) {
           const auto& [count, duration] = by_name[std::get<std::string>(groups.at(row, 0))];
-          CHECK(groups.at(row, 1) == SqlValue(count));
-          CHECK(groups.at(row, 2) == SqlValue(duration));
+          CHECK(groups.at(row, 1) == listing::SqlValue(count));
+          CHECK(groups.at(row, 2) == listing::SqlValue(duration));
         }
         const auto check_ids = [&](const std::string& query, const std::set<std::int64_t>& expected) {
           CAPTURE(query);
-          const SqlResult rows = filtered.ask(query);
+          const listing::SqlResult rows = filtered.ask(query);
           std::set<std::int64_t> found;
           for (std::size_t row = 0; row < rows.row_count(); ++row)
             found.insert(std::get<std::int64_t>(rows.at(row, 0)));
@@ -127,9 +128,10 @@ TEST_CASE("SQL: with a mask every way of answering sees the events that a plain 
         check_ids("SELECT s.id FROM slice s WHERE s.dur_ns > 20 OR s.dur_ns > 1000", long_ids);
         check_ids("SELECT id FROM slice ORDER BY ts_ns", ids);
         if (ids.size() <= 10'000) check_ids("SELECT id FROM slice ORDER BY dur_ns DESC LIMIT 10000", ids);
-        CHECK(filtered.ask("SELECT total(bytes) FROM instruction").at(0, 0) == SqlValue(static_cast<double>(bytes)));
+        CHECK(filtered.ask("SELECT total(bytes) FROM instruction").at(0, 0) ==
+              listing::SqlValue(static_cast<double>(bytes)));
         // OFFSET leaves out rows by whole chunks where all of them pass.
-        const SqlResult tail = filtered.ask("SELECT id FROM slice LIMIT -1 OFFSET 2500");
+        const listing::SqlResult tail = filtered.ask("SELECT id FROM slice LIMIT -1 OFFSET 2500");
         CHECK(tail.row_count() == (ids.size() > 2500 ? ids.size() - 2500 : 0));
       }
     }
@@ -148,22 +150,22 @@ TEST_CASE("SQL: source lines and figures of a masked session are those of what p
     ++count;
     if (!event.location.empty()) ++by_location[event.location];
   }
-  const SqlResult lines = filtered.ask("SELECT path || ':' || line, event_count FROM source_line");
+  const listing::SqlResult lines = filtered.ask("SELECT path || ':' || line, event_count FROM source_line");
   CHECK(lines.row_count() == by_location.size());
   for (std::size_t row = 0; row < lines.row_count(); ++row) {
-    CHECK(lines.at(row, 1) == SqlValue(by_location[std::get<std::string>(lines.at(row, 0))]));
+    CHECK(lines.at(row, 1) == listing::SqlValue(by_location[std::get<std::string>(lines.at(row, 0))]));
   }
-  const SqlResult figure = filtered.ask("SELECT value FROM metric WHERE name = 'session_event_count'");
+  const listing::SqlResult figure = filtered.ask("SELECT value FROM metric WHERE name = 'session_event_count'");
   REQUIRE(figure.row_count() == 1);
-  CHECK(figure.at(0, 0) == SqlValue(static_cast<double>(count)));
+  CHECK(figure.at(0, 0) == listing::SqlValue(static_cast<double>(count)));
   CHECK(filtered.ask("SELECT count(*) FROM track").at(0, 0) ==
-        SqlValue(static_cast<std::int64_t>(session.snapshot->tracks.size())));
+        listing::SqlValue(static_cast<std::int64_t>(session.snapshot->tracks.size())));
 }
 
 TEST_CASE("figures: with a mask they are of the events that pass, and the others say so") {
   RandomSession session(42, 3'000);
   QueryContext query = session.context();
-  query.mask = filter_mask(query, {.terms = {{"matmul"}}}).value();
+  query.mask = search::filter_mask(query, {.terms = {{"matmul"}}}).value();
   std::map<std::string, std::pair<double, double>> expected;  // by schema: events, bytes
   for (const PlainEvent& event : session.events) {
     if (!has_name(event, "matmul")) continue;
@@ -171,11 +173,11 @@ TEST_CASE("figures: with a mask they are of the events that pass, and the others
     count += 1;
     bytes += static_cast<double>(std::max<std::int64_t>(0, event.bytes));
   }
-  const auto metrics = session_metrics(query);
+  const auto metrics = analysis::session_metrics(query);
   REQUIRE(metrics.ok());
   const auto value = [&](const std::string& name) {
     double sum = 0;
-    for (const SessionMetric& metric : *metrics) {
+    for (const analysis::SessionMetric& metric : *metrics) {
       if (metric.name == name) sum += metric.value.value_or(0);
       if (metric.name == name) CHECK(metric.unfiltered == (name == "session_time"));
     }
@@ -193,13 +195,14 @@ TEST_CASE("search: in a mask its total, its steps, its list and its ranks are th
     RandomSession session(seed, 2'000);
     for (const Case& each : cases_of(session)) {
       QueryContext query = session.context();
-      query.mask = filter_mask(query, each.filter).value();
-      std::vector<SearchPosition> expected;
+      query.mask = search::filter_mask(query, each.filter).value();
+      std::vector<search::SearchPosition> expected;
       for (const PlainEvent& event : session.events) {
         if (each.accepts(event) && has_name(event, "Copy.")) expected.push_back({event.begin_ns, event.id});
       }
       std::sort(expected.begin(), expected.end());
-      const auto search = EventSearch::run(query, parse_search("Copy.").value(), all_lanes(*session.snapshot));
+      const auto search =
+          search::EventSearch::run(query, search::parse_search("Copy.").value(), all_lanes(*session.snapshot));
       REQUIRE(search.ok());
       CHECK(search->total() == expected.size());
       const auto hits = search->hits(query);

@@ -1,6 +1,8 @@
 // The Iterations panel with real clicks: loops, bars that open an iteration, the body, by name, regions, and sessions
 // in which nothing repeats.
 #include "app/session/analysis.h"
+#include "capture/sim/output/simulator.h"
+#include "core/chunk/session_writer.h"
 #include "tests/gui/viewer.h"
 
 using namespace accelscope;
@@ -126,4 +128,38 @@ TEST_CASE("iterations panel: regions have the spread of their lengths, and where
   REQUIRE(viewer.wait_for([&] { return viewer.contains_words("none of these"); }));
   IterationsViewer none(false);
   REQUIRE(none.wait_for([&] { return none.contains_words("Nothing repeats clearly enough"); }));
+}
+
+TEST_CASE("iterations panel: layers down to a level are regions, and a click selects all that lies below it") {
+  const TemporaryFolder folder;
+  const auto store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  REQUIRE(capture::sim::simulate({.seed = 3, .kernels = 3}, sink).ok());
+  REQUIRE(store->save(folder.file("simulated.accel")).ok());
+  Viewer viewer;
+  viewer.open(folder.file("simulated.accel"));
+  viewer.app.layout().show("iterations");
+  const auto press = [&](std::string_view name) {
+    REQUIRE(viewer.shell.click(name));
+    REQUIRE(viewer.shell.settle());
+  };
+  viewer.shell.frame(3);
+  press("iterations.page.2");
+  CHECK(viewer.shell.find("iterations.depth") == nullptr);  // annotations have none
+  press("iterations.regions.1");
+  press("iterations.depth");
+  press("iterations.depth.1");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("iterations.named.row.0") != nullptr; }));
+  press("iterations.named.row.0");
+  REQUIRE(viewer.tab().region);
+  REQUIRE(viewer.tab().region->terms.size() == 1);
+  CHECK(viewer.tab().region->terms[0].search.starts_with("layer~/^"));
+  CHECK(viewer.tab().region->terms[0].search.find("\\/mlp") == std::string::npos);
+  CHECK(viewer.shell.find("iterations.spread.0") != nullptr);
+  press("iterations.regions.2");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("iterations.named.row.0") != nullptr; }));
+  press("iterations.named.row.0");
+  REQUIRE(viewer.tab().region);
+  REQUIRE(viewer.tab().region->terms.size() == 1);
+  CHECK(viewer.tab().region->terms[0].search.starts_with("stack_frames~/^"));
 }

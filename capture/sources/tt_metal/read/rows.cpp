@@ -293,7 +293,8 @@ void DeviceLogRows::read_meta_data(std::string_view cell, LogMarker& marker) {
   if (const std::optional<CounterFields> counter = read_counter_fields(cell_string(cell))) {
     marker.site = counter_site(marker.site, counter->type);
     marker.data = counter->value;
-    marker.extra = counter->reference;
+    // Where names are too many it is no counter's marker any more, and a number there would be that of a text.
+    marker.extra = marker.site == 0 ? 0 : counter->reference;
     return;
   }
   const std::uint32_t number =

@@ -536,7 +536,12 @@ void DeviceLogWriter::fill(Row& row, const LogColumns& at, const LogMarker& mark
   }
 }
 
-void DeviceLogWriter::fill_meta_data(Row& row, const LogColumns& at, std::uint64_t number) {
+void DeviceLogWriter::fill_meta_data(Row& row, const LogColumns& at, const LogMarker& marker) {
+  if (dictionary_.site(marker.site).kind == MarkerKind::counter) {  // among markers: its time cannot be true
+    row.string(at[LogField::meta_data], writer_.intern(fmt::format("{{\"ref cnt\":{}}}", marker.extra)));
+    return;
+  }
+  const std::uint64_t number = marker.extra;
   if (number == 0) return;
   const MetaStrings& strings = strings_of_meta_data(number);
   row.string(at[LogField::meta_data], strings.text);
@@ -567,7 +572,7 @@ void DeviceLogWriter::add_zone(const MatchedZone& zone) {
   row.boolean(at[LogField::unfinished], zone.end == nullptr);
   const LogMarker& end = zone.end == nullptr ? begin : *zone.end;
   row.unsigned_integer(at[LogField::value], begin.data != 0 ? begin.data : end.data);
-  fill_meta_data(row, at, begin.extra);
+  fill_meta_data(row, at, begin);
   if (end.extra != begin.extra) row.string(at[LogField::end_meta_data], strings_of_meta_data(end.extra).text);
 }
 
@@ -655,7 +660,7 @@ void DeviceLogWriter::add_instant(const LogMarker& marker, LogTable table, Track
   Row row = writer_.begin_event(track.number, marker.time, 0, strings.name);
   fill(row, at, marker);
   row.unsigned_integer(at[LogField::value], marker.data);
-  fill_meta_data(row, at, marker.extra);
+  fill_meta_data(row, at, marker);
   if (table == LogTable::zone_total) {
     const double mhz = layout_.frequency_mhz > 0 ? layout_.frequency_mhz : 1000;
     row.integer(at[LogField::own], std::llround(std::min(static_cast<double>(marker.data) * 1000 / mhz, 9e18)));

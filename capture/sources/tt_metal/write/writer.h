@@ -229,7 +229,7 @@ class DeviceLogWriter {
   void add_doubtful(const LogMarker& marker);
   void add_counter(const LogMarker& marker);
   void fill(Row& row, const LogColumns& at, const LogMarker& marker);
-  void fill_meta_data(Row& row, const LogColumns& at, std::uint64_t number);
+  void fill_meta_data(Row& row, const LogColumns& at, const LogMarker& marker);
   [[nodiscard]] const SiteStrings& strings_of(std::uint32_t site);
   [[nodiscard]] const MetaStrings& strings_of_meta_data(std::uint64_t number);
 

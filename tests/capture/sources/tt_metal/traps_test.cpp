@@ -276,6 +276,15 @@ TEST_CASE("a marker that was never stamped, or a day away, lengthens neither the
     CHECK(retained[0].integer("time_cycles") == wrong);
     for (const PlainZone& zone : plain_zones(session)) CHECK(zone.end - zone.begin <= 10'000);
   }
+  // A sample of a counter has a reference count where others have the number of a text.
+  const Imported sampled = import_log(log_of(
+      rows + "0,1,1,BRISC,9,0,3,1,,,,TS_DATA,0,,{\"counter type\":\"FPU\";\"ref cnt\":4000000000;\"value\":99}\n"));
+  CHECK(sampled.count("perf_counter") == 0);
+  const auto samples = sampled.events("ts_event");
+  REQUIRE(samples.size() == 1);
+  CHECK(samples[0].name == "FPU");
+  CHECK(samples[0].integer("data") == 99);
+  CHECK(samples[0].string("meta_data") == R"({"ref cnt":4000000000})");
   // A log that really begins at 0 is as it was.
   const Imported fresh = import_log(log_of(begin(0, "K") + end(50, "K") + begin(60, "K") + end(90, "K")));
   CHECK(fresh.quality("impossible_times") == nullptr);

@@ -287,6 +287,11 @@ void TraceFacts::add_metadata_event(std::string_view name, std::string_view args
 
 void TraceFacts::write(SessionWriter& writer, ImportReport& report) const {
   for (const auto& [key, value] : facts_) writer.set_meta(key, value);
+  // What captures have of the launcher, by the same names.
+  for (const auto& [key, of_job] :
+       {std::pair{"distributedInfo.rank", "job.rank"}, {"distributedInfo.world_size", "job.ranks"}}) {
+    if (const auto found = facts_.find(key); found != facts_.end()) writer.set_meta(of_job, found->second);
+  }
   constexpr std::size_t kMostLines = 50;
   std::size_t lines = 0;
   for (const auto& [line, count] : complaints_) {

@@ -427,6 +427,13 @@ class DatasetWriter {
     return read_number(snapshot_.meta_value(key), value) ? listing::SqlValue(value) : listing::SqlValue();
   }
 
+  // The rank of the only source that has one: those of further sources have their labels before them.
+  [[nodiscard]] listing::SqlValue rank() const {
+    const bool several = std::any_of(snapshot_.meta.begin(), snapshot_.meta.end(),
+                                     [](const MetaEntry& entry) { return entry.key.ends_with(".job.rank"); });
+    return several ? listing::SqlValue() : number_fact("job.rank");
+  }
+
   [[nodiscard]] std::vector<listing::SqlValue> session_row() const {
     std::int64_t samples = 0, events = 0;
     for (const LaneSnapshot& lane : snapshot_.lanes)
@@ -453,7 +460,7 @@ class DatasetWriter {
             fact("job.id"),
             fact("job.name"),
             fact("job.user"),
-            number_fact("job.rank"),
+            rank(),
             number_fact("job.ranks"),
             fact("job.scheduler"),
             command.empty() ? fact("capture.command") : dataset_text(command),

@@ -287,3 +287,26 @@ TEST_CASE("fleet: what an event has is in its row, and a session without a date 
   CHECK(holds(missing.err, "missing.accel"));
   CHECK(holds(missing.err, "1 session, "));  // the other is in all the same
 }
+
+TEST_CASE("fleet: a session is of the rank that its trace states, one of several ranks of none") {
+  const test::TemporaryFolder folder;
+  fs::create_directories(folder.file("both"));
+  for (int rank = 0; rank < 2; ++rank) {
+    test::write_file(folder.file(fmt::format("both/rank_{}.json", rank)),
+                     fmt::format(R"({{"schemaVersion":1,"distributedInfo":{{"rank":{},"world_size":2}},)"
+                                 R"("traceEvents":[{{"ph":"X","cat":"cpu_op","name":"op","pid":{},"tid":1,"ts":1,)"
+                                 R"("dur":1}}]}})",
+                                 rank, 7 + rank));
+  }
+  const auto rank_of = [&](const std::string& dataset, const std::string& input) {
+    const ProgramOutcome made = add_to(folder.file(dataset), {folder.file(input)});
+    REQUIRE_MESSAGE(made.code == terminal::kExitDone, made.err);
+    const TableRows sessions = table_of(folder.file(dataset), "sessions");
+    REQUIRE(sessions.rows.size() == 1);
+    CHECK(whole(sessions.rows.front().at("job_ranks")) == 2);
+    return sessions.rows.front().at("job_rank");
+  };
+  CHECK(rank_of("one", "both/rank_1.json") == SqlValue(std::int64_t{1}));
+  REQUIRE(run({"import", folder.file("both"), "-o", folder.file("both.accel")}).code == terminal::kExitDone);
+  CHECK(rank_of("several", "both.accel") == SqlValue());
+}

@@ -118,6 +118,8 @@ TEST_CASE("metadata before and after the events is kept") {
   const Snapshot& snapshot = session.snapshot();
   CHECK(snapshot.meta_value("distributedInfo.rank") == "3");
   CHECK(snapshot.meta_value("distributedInfo.world_size") == "8");
+  CHECK(snapshot.meta_value("job.rank") == "3");
+  CHECK(snapshot.meta_value("job.ranks") == "8");
   CHECK(snapshot.meta_value("device.0.name") == "H100");
   CHECK(snapshot.meta_value("device.0.totalGlobalMem") == "85018279936");
   CHECK(snapshot.meta_value("capacity.GPU 0 memory") == "85018279936");

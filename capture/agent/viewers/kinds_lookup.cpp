@@ -41,21 +41,18 @@ void KindsLookup::ask(const void* who, std::function<void()> answered) {
   const bool known = !list_ || (looked_at_ && std::chrono::steady_clock::now() - *looked_at_ < kKindsStayKnown);
   if (known) return answered();
   waiting_.emplace_back(who, std::move(answered));
-  if (waiting_.size() > 1) return;
-  if (thread_.joinable()) thread_.join();  // it has posted its answer
+  if (std::exchange(looking_, true)) return;  // also where who asked first has gone
+  if (thread_.joinable()) thread_.join();     // its answer is here
   try {
-    thread_ = std::thread([this] {
-      found_ = look_up(list_);
-      loop_.post([this] { answer(); });
-    });
+    thread_ = std::thread([this] { loop_.post([this, found = look_up(list_)] { answer(found); }); });
   } catch (const std::system_error&) {  // no thread is to be had: what was known before is the answer
-    found_ = known_;
-    answer();
+    answer(known_);
   }
 }
 
-void KindsLookup::answer() {
-  known_ = std::move(found_);
+void KindsLookup::answer(std::vector<request::KindFacts> found) {
+  looking_ = false;
+  known_ = std::move(found);
   looked_at_ = std::chrono::steady_clock::now();
   for (const auto& each : std::exchange(waiting_, {})) each.second();
 }

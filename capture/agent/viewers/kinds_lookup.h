@@ -34,14 +34,14 @@ class KindsLookup {
   [[nodiscard]] const std::vector<request::KindFacts>& known() const noexcept { return known_; }
 
  private:
-  void answer();
+  void answer(std::vector<request::KindFacts> found);
 
   wire::Loop& loop_;
   std::function<std::vector<request::KindFacts>()> list_;
   std::vector<request::KindFacts> known_;
-  std::vector<request::KindFacts> found_;  // the thread's, until it has posted
   std::optional<std::chrono::steady_clock::time_point> looked_at_;
   std::vector<std::pair<const void*, std::function<void()>>> waiting_;
+  bool looking_ = false;  // until the answer of the thread is here
   std::thread thread_;
 };
 

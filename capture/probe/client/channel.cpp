@@ -308,7 +308,8 @@ ThreadRing* Channel::open_ring() noexcept {
   const Locked locked(state_->lock);
   if (!connected_here() || !attached()) return nullptr;
   const std::uint64_t bytes = state_->ring_bytes;
-  const int memory = static_cast<int>(::syscall(SYS_memfd_create, "accelscope-ring", 1U /* MFD_CLOEXEC */));
+  const int memory =
+      static_cast<int>(::syscall(SYS_memfd_create, "accelscope-ring", 3U /* MFD_CLOEXEC, MFD_ALLOW_SEALING */));
   char* base = static_cast<char*>(
       ::mmap(nullptr, kRingHeadBytes + 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
   const auto map_at = [&](std::size_t at, std::size_t from, std::size_t size) {
@@ -317,7 +318,8 @@ ThreadRing* Channel::open_ring() noexcept {
   };
   auto* ring = new (std::nothrow) ThreadRing;
   bool ready = ring != nullptr && memory >= 0 && base != MAP_FAILED &&
-               ::ftruncate(memory, static_cast<off_t>(kRingHeadBytes + bytes)) == 0 && map_at(0, 0, kRingHeadBytes) &&
+               ::ftruncate(memory, static_cast<off_t>(kRingHeadBytes + bytes)) == 0 &&
+               ::fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK) == 0 && map_at(0, 0, kRingHeadBytes) &&
                map_at(kRingHeadBytes, kRingHeadBytes, bytes) && map_at(kRingHeadBytes + bytes, kRingHeadBytes, bytes) &&
                pthread_setspecific(state_->thread_end, this) == 0;
   if (ready) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -373,7 +374,9 @@ Error no_ring() { return Error{"a thread's memory is no ring of events"}; }
 
 Result<std::unique_ptr<ProbeRing>> ProbeRing::map(const system::Descriptor& memory) {
   struct stat facts {};
-  if (!memory || ::fstat(memory.get(), &facts) != 0) return no_ring();
+  // Memory that could get smaller would end the agent where it reads what is gone.
+  const int seals = memory ? ::fcntl(memory.get(), F_GET_SEALS) : -1;
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || ::fstat(memory.get(), &facts) != 0) return no_ring();
   const std::uint64_t bytes = static_cast<std::uint64_t>(facts.st_size) - kHead;
   if (static_cast<std::uint64_t>(facts.st_size) < kHead + probe::kMinRingBytes || bytes > probe::kMaxRingBytes ||
       !std::has_single_bit(bytes)) {

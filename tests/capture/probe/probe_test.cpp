@@ -1,4 +1,6 @@
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -427,6 +429,22 @@ TEST_CASE("ticks become capture time that never goes back") {
   // These ticks are ns themselves. An anchor is as good as the time between its two readings.
   const std::int64_t ticks = static_cast<std::int64_t>(clock.last_ticks() - begin);
   CHECK(std::abs(clock.last_ns() - clock.to_ns(begin) - ticks) < 1'000'000);
+}
+
+TEST_CASE("probe: memory that a program could make smaller while it is read is no ring") {
+  constexpr std::uint64_t kBytes = probe::kMinRingBytes;
+  for (const bool sealed : {false, true}) {
+    CAPTURE(sealed);
+    const system::Descriptor memory(::memfd_create("ring", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    REQUIRE(memory);
+    probe::RingHead head{};
+    head.magic = probe::kRingMagic;
+    head.bytes = kBytes;
+    REQUIRE(::ftruncate(memory.get(), static_cast<off_t>(probe::kRingHeadBytes + kBytes)) == 0);
+    REQUIRE(::pwrite(memory.get(), &head, sizeof head, 0) == static_cast<ssize_t>(sizeof head));
+    if (sealed) REQUIRE(::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK) == 0);
+    CHECK(probes::ProbeRing::map(memory).ok() == sealed);
+  }
 }
 
 }  // namespace accelscope::capture

@@ -17,11 +17,12 @@
 namespace accelscope::capture::kinds {
 
 // Records come from a program's memory and may hold any number: a later time is taken for this one, so that sums fit. A
-// clock that counts from 1970 is there in 2043.
+// clock that counts from 1970 is there in 2043. So with sizes.
 inline constexpr std::int64_t kLatestNs = std::int64_t{1} << 61U;
 [[nodiscard]] inline std::int64_t bounded_ns(std::uint64_t ns) {
   return static_cast<std::int64_t>(std::min(ns, std::uint64_t{kLatestNs}));
 }
+[[nodiscard]] inline std::int64_t bounded_bytes(std::uint64_t bytes) { return bounded_ns(bytes); }
 
 class HeldRecords {
  public:

@@ -399,12 +399,12 @@ std::string CudaProcess::pool_name(const MemoryRecord& record) const {
 void CudaProcess::write_memory(const MemoryRecord& record) {
   constexpr std::uint32_t kAllocates = 1;
   const bool allocates = record.operation == kAllocates;
-  std::uint64_t bytes = record.bytes;
+  std::int64_t bytes = bounded_bytes(record.bytes);
   std::int64_t& known = allocations_[record.address];
   if (allocates) {
-    known = static_cast<std::int64_t>(bytes);
+    known = bytes;
   } else {
-    if (bytes == 0) bytes = static_cast<std::uint64_t>(known);
+    if (bytes == 0) bytes = known;
     allocations_.erase(record.address);
   }
   CudaTable& table = session_.tables.memory;
@@ -419,13 +419,12 @@ void CudaProcess::write_memory(const MemoryRecord& record) {
                                .schema = table.number(),
                                .order = kAfterStreams});
   }
-  const auto signed_bytes = static_cast<std::int64_t>(bytes);
   // Called like whoever asked for it, where that is known, as in a memory snapshot of PyTorch.
   const Stack* stack = allocates ? stack_of(record.correlation) : nullptr;
   const StringId caller = stack == nullptr ? 0 : stack->caller;
   Row row = writer_.begin_event(track, to_ns(record.time), 0,
                                 caller != 0 ? caller : writer_.intern(allocates ? "allocation" : "release"));
-  row.integer(MemoryColumns::bytes, allocates ? signed_bytes : -signed_bytes);
+  row.integer(MemoryColumns::bytes, allocates ? bytes : -bytes);
   row.unsigned_integer(MemoryColumns::address, record.address);
   row.string(MemoryColumns::pool, writer_.intern(pool_name(record)));
   row.string(MemoryColumns::kind, writer_.intern(memory_word(record.kind)));

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "capture/json/json_cursor.h"
+#include "capture/kinds/base/held_records.h"
 #include "capture/kinds/base/kind_list.h"
 #include "capture/probe/itt/metadata_text.h"
 
@@ -319,15 +320,15 @@ void IttOrdered::apply_memory(const OrderedRecord& record) {
   const std::uint64_t place = place_of(record.value, record.first);
   std::int64_t bytes = 0;
   if (record.type == RecordType::memory_alloc) {
-    bytes = static_cast<std::int64_t>(record.second);
-    allocated_[place] = record.second;
+    bytes = bounded_bytes(record.second);
+    allocated_[place] = bytes;
   } else {
     const auto found = allocated_.find(place);
     if (found == allocated_.end()) {  // it was allocated before the capture, or while it was paused
       ++counts_.releases_unknown;
       return;
     }
-    bytes = -static_cast<std::int64_t>(found->second);
+    bytes = -found->second;
     allocated_.erase(found);
   }
   Row row = writer_.begin_event(tracks_.memory(pool.text), record.ns, 0, pool.name);

@@ -304,7 +304,7 @@ class IttOrdered {
   Overlapping overlapped_, regions_;
   std::map<std::uint32_t, Frames> frames_;                                      // by site
   std::unordered_map<std::uint32_t, CounterState> counters_;                    // by counter
-  std::unordered_map<std::uint64_t, std::uint64_t> allocated_;                  // bytes, by pool and address
+  std::unordered_map<std::uint64_t, std::int64_t> allocated_;                   // bytes, by pool and address
   std::map<std::uint32_t, TaskStack> fibers_;                                   // by site
   std::unordered_map<probe::itt::Id, std::uint64_t, IttIdHash> keys_;           // of the last that ran
   std::unordered_map<probe::itt::Id, std::vector<Relation>, IttIdHash> later_;  // wait until the id runs

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "capture/kinds/base/held_records.h"
 #include "capture/kinds/base/kind_list.h"
 #include "capture/kinds/opencl/schemas.h"
 #include "capture/sources/tracks/track_events.h"
@@ -429,7 +430,7 @@ void OpenclProcess::add_allocation(const AllocationRecord& record) {
   const auto& [kind, pool] = memory_kind(record.head.value);
   Allocation& allocation = allocations_[record.memory];
   allocation.name = fmt::format("{} {}", kind, record.memory);
-  allocation.bytes = static_cast<std::int64_t>(record.bytes);
+  allocation.bytes = bounded_bytes(record.bytes);
   allocation.flags = memory_flags_text(record.flags);
   allocation.parent = memory_name(record.parent);
   allocation.pool = pool;

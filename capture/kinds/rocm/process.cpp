@@ -303,7 +303,7 @@ void RocmProcess::write_allocation(const RawRecord& raw, const Operation& operat
   std::uint64_t on = raw.get(field(sdk::allocation::agent, sdk::scratch::agent));
   MaybeNumber bytes;
   if (std::uint64_t given = 0; raw.read(field(sdk::allocation::bytes, sdk::scratch::bytes), given)) {
-    bytes = bounded_ns(given);
+    bytes = bounded_bytes(given);
   }
   if (is_scratch) {
     allocation.queue = static_cast<std::int64_t>(raw.get(behind_ids(sdk::scratch::queue, further)));

@@ -207,6 +207,11 @@ constexpr char kSeparator = '\0';
   return devices.name(devices.of_lane(lane)) + kSeparator + kSeparator;
 }
 
+// Allocations are positive, releases negative.
+[[nodiscard]] constexpr std::uint64_t size_of(std::int64_t bytes) noexcept {
+  return bytes < 0 ? 0 - static_cast<std::uint64_t>(bytes) : static_cast<std::uint64_t>(bytes);
+}
+
 void collect_chunk(const ScannedChunk& chunk, const Snapshot& snapshot, const TrackDevices& devices,
                    Collected& collected) {
   const Schema& schema = *chunk.lane.schema;
@@ -248,7 +253,7 @@ void collect_chunk(const ScannedChunk& chunk, const Snapshot& snapshot, const Tr
       collected.events.push_back(event);
       return;
     }
-    const auto size = *bytes < 0 ? 0 - static_cast<std::uint64_t>(*bytes) : static_cast<std::uint64_t>(*bytes);
+    const std::uint64_t size = size_of(*bytes);
     event.requested = std::min(number(Role::requested, row).value_or(size), size);
     event.site = collected.sites.number(text(Role::source_location, row, {}));
     event.stack = collected.stacks.number(text(Role::stack, row, {}));
@@ -285,8 +290,7 @@ class Matcher {
   static Handle by_key(const MemoryEvent& event) { return {scope_of(lane_of(event.id)), *event.key}; }
   static Handle by_address(const MemoryEvent& event) { return {std::uint64_t{event.pool} << 32, *event.address}; }
   static Handle by_size(const MemoryEvent& event) {
-    return {std::uint64_t{event.pool} << 32 | event.tensor,
-            static_cast<std::uint64_t>(event.bytes > 0 ? event.bytes : -event.bytes)};
+    return {std::uint64_t{event.pool} << 32 | event.tensor, size_of(event.bytes)};
   }
   [[nodiscard]] bool alive(std::uint32_t index) const { return !usage_.allocations[index].end_ns.has_value(); }
 

@@ -407,7 +407,9 @@ class Summary {
     if (!type || !size) return;
     for (std::uint32_t row = 0; row < chunk.view.count(); ++row) {
       const std::string_view kind = text_at(chunk, *snapshot_.strings, *type, schema.columns[*type].type, row);
-      const std::int64_t bytes = number_at(chunk.view, *size, schema.columns[*size].type, row).value_or(0);
+      constexpr std::int64_t kMostBytes = std::int64_t{1} << 44;  // beyond any memory; sums of millions fit
+      const std::int64_t bytes = std::clamp<std::int64_t>(
+          number_at(chunk.view, *size, schema.columns[*size].type, row).value_or(0), 0, kMostBytes);
       if (kind == "IN") tally.tensor_bytes[0] += bytes;
       if (kind == "WEIGHT") tally.tensor_bytes[1] += bytes;
       if (kind == "OUT") tally.tensor_bytes[2] += bytes;

@@ -6,15 +6,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/capped.h"
 #include "core/scan/column_values.h"
 
 namespace accelscope::analysis {
-
-// Sums of numbers that a file may have made up must not wrap.
-[[nodiscard]] constexpr std::uint64_t capped_sum(std::uint64_t a, std::uint64_t b) noexcept {
-  std::uint64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;
-}
 
 // The sum of columns of one role in one block, and which events have any.
 class AmountBlock {

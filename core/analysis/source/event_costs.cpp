@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/capped.h"
 #include "core/scan/chunk_scan.h"
 
 namespace accelscope::analysis {
@@ -28,8 +29,7 @@ void EventCosts::Amounts::read(const Schema& schema, const ScannedBlock& block) 
 std::uint64_t EventCosts::Amounts::sum(std::uint32_t i) const noexcept {
   std::uint64_t sum = 0;
   for (const NumberBlock& column : numbers) {
-    const auto amount = static_cast<std::uint64_t>(std::max<std::int64_t>(column[i], 0));
-    if (__builtin_add_overflow(sum, amount, &sum)) return ~std::uint64_t{0};
+    sum = capped_sum(sum, static_cast<std::uint64_t>(std::max<std::int64_t>(column[i], 0)));
   }
   return sum;
 }

@@ -61,8 +61,10 @@ void SessionWriter::update_clock(const Clock& clock) { define(clock); }
 TrackNumber SessionWriter::add_track(Track track) {
   track.number = static_cast<TrackNumber>(tracks_.size());
   if (track.number >= kMaxLocalNumber) {
+    // All of one schema share a number then: their rows are written, and go nowhere.
     fail(Error{fmt::format("more than {} tracks; import fewer cores or ranks into one session", kMaxLocalNumber)});
-    return kMaxLocalNumber - 1;
+    const auto [spare, added] = spare_tracks_.try_emplace(track.schema, track.number);
+    if (!added) return spare->second;
   }
   auto state = std::make_unique<TrackState>();
   if (track.schema != kNone) state->schema = schemas_[track.schema].get();
@@ -98,7 +100,9 @@ SessionWriter::LaneState& SessionWriter::new_lane(TrackNumber track, std::size_t
   while (state.lanes.size() <= depth) {
     if (lanes_.size() >= kMaxLocalNumber) {
       fail(Error{fmt::format("more than {} lanes; import fewer tracks into one session", kMaxLocalNumber)});
-      return *lanes_.back();
+      std::unique_ptr<LaneState>& spare = spare_lanes_[state.schema];
+      if (spare == nullptr) spare = std::make_unique<LaneState>(*state.schema, kMaxLocalNumber - 1);
+      return *spare;
     }
     const auto number = static_cast<LaneNumber>(lanes_.size());
     define(Lane{number, track, static_cast<std::uint32_t>(state.lanes.size())});

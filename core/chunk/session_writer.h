@@ -94,6 +94,9 @@ class SessionWriter {
   std::vector<std::unique_ptr<Schema>> schemas_;
   std::vector<std::unique_ptr<TrackState>> tracks_;
   std::vector<std::unique_ptr<LaneState>> lanes_;
+  // Beyond what a session holds.
+  std::unordered_map<SchemaNumber, TrackNumber> spare_tracks_;
+  std::unordered_map<const Schema*, std::unique_ptr<LaneState>> spare_lanes_;
   std::uint32_t clock_count_ = 0;
   struct StringHash {
     using is_transparent = void;

@@ -89,7 +89,8 @@ int probe_session(std::string_view head, const std::string& /*path*/) {
   // Behind the magic of every database stands the mark of the program that it belongs to: whatever words its pages
   // hold, it is of nobody else.
   constexpr int kSure = 100;
-  return sqlite::is_database(head) && head.substr(0, 100).substr(68).starts_with("ACSC") ? kSure : 0;
+  constexpr std::size_t kMark = 68;
+  return sqlite::is_database(head) && head.size() > kMark && head.substr(kMark).starts_with("ACSC") ? kSure : 0;
 }
 
 Result<void> replay_session(const std::string& path, const ImportOptions& options, EventSink& sink) {

@@ -346,6 +346,7 @@ Result<void> TrackEvents::sort_unordered() {
 }
 
 Result<void> TrackEvents::finish(const std::function<TimeUse(std::uint32_t track)>& use) {
+  if (!status_) return status_;
   amend_ordered();
   if (Result<void> done = sort_unordered(); !done) return done;
   std::map<std::uint32_t, std::vector<std::uint32_t>> by_clock;

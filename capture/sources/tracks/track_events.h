@@ -6,6 +6,7 @@
 // the one that they were written to, which tells nothing to summaries, and does not lengthen the session.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -131,7 +132,7 @@ class TrackEvents {
 
   SessionWriter& writer_;
   HeldSink& held_;
-  std::vector<TrackState> tracks_;
+  std::deque<TrackState> tracks_;  // in their places while others are added
   std::map<SchemaNumber, std::unique_ptr<EventSorter>> sorters_;
   std::map<std::uint32_t, Amend> amends_;
   const Amend* amending_ = nullptr;

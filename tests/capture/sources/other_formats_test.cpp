@@ -14,6 +14,7 @@
 #include "core/store/session_check.h"
 #include "core/store/store.h"
 #include "tests/capture/client/client_support.h"
+#include "tests/support/files.h"
 
 namespace accelscope::capture {
 namespace {
@@ -131,4 +132,15 @@ TEST_CASE("a packed file with one line longer than a block is not called empty")
 }
 
 }  // namespace
+TEST_CASE("a database that is cut within its first bytes is told of, whatever may have been in it") {
+  const test::TemporaryFolder folder;
+  for (const std::size_t bytes : {16U, 40U, 67U, 68U, 99U}) {
+    CAPTURE(bytes);
+    std::string head("SQLite format 3\0", 16);
+    head.resize(bytes, 'x');
+    test::write_file(folder.file("cut.sqlite"), head);
+    CHECK_FALSE(sources::recognise(folder.file("cut.sqlite")).is_session);
+  }
+}
+
 }  // namespace accelscope::capture

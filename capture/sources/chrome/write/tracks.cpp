@@ -108,7 +108,8 @@ std::uint32_t ChromeTracks::of_thread(std::uint32_t thread, ChromeTable table, c
 }
 
 std::uint32_t ChromeTracks::named(Sort sort, std::uint32_t thread, std::string_view name, const ChromeSchema& schema) {
-  const auto key = std::pair{thread, fmt::format("{} {}", static_cast<int>(sort), name)};
+  // Rows of one name and several tables are several: each has its table's columns.
+  const auto key = std::pair{thread, fmt::format("{} {} {}", schema.number, static_cast<int>(sort), name)};
   if (const auto found = by_name_.find(key); found != by_name_.end()) return found->second;
   if (planned_.size() >= kMostTracks && thread != 0) {
     ++merged_;
@@ -122,7 +123,7 @@ std::uint32_t ChromeTracks::named(Sort sort, std::uint32_t thread, std::string_v
 }
 
 std::uint32_t ChromeTracks::beside(Planned planned, std::string name, const ChromeSchema& schema) {
-  const auto key = std::pair{planned.thread, std::move(name)};
+  const auto key = std::pair{planned.thread, std::move(name)};  // of one table
   if (const auto found = by_name_.find(key); found != by_name_.end()) return found->second;
   return by_name_[key] = add(std::move(planned), schema);
 }

@@ -176,7 +176,7 @@ ChipTimes times_of_chip(std::span<const MarkerTimes* const> processors, double f
   tracks::TimeBounds stamped = times.bounds;
   stamped.first = std::max<std::int64_t>(times.bounds.first, 1);
   find_ends(processors, stamped, times);
-  if (times.first && *times.first / kFarther > *times.last - *times.first) {
+  if (times.first && times.last && *times.first / kFarther > *times.last - *times.first) {
     times.bounds = stamped;
   } else {
     find_ends(processors, times.bounds, times);

@@ -504,4 +504,19 @@ TEST_CASE("a trace without events is an error that says what was looked for") {
   CHECK(imported_trace(R"({"traceEvents":[]})").snapshot().event_count == 0);
 }
 
+TEST_CASE("slices of one category of which some are kernels are each in their table") {
+  const auto row = [](std::string_view phase, std::string_view args) {
+    return fmt::format(R"({{"ph":"{}","cat":"x","id":1,"pid":1,"tid":1,"ts":5,)"
+                       R"("name":"void flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128>>"{}}},)",
+                       phase, args);
+  };
+  const Imported session =
+      imported_trace(trace_of(row("b", "") + row("e", "") + row("b", R"(,"args":{"kernel_details":"grid:1,1,1"})") +
+                              row("e", "") + R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1})"));
+  CHECK(session.snapshot().event_count == 3);
+  const auto kernels = session.events("kernel");
+  REQUIRE(kernels.size() == 1);
+  CHECK(kernels[0].string("grid") == "1,1,1");
+}
+
 }  // namespace accelscope::capture

@@ -291,4 +291,15 @@ TEST_CASE("a marker that was never stamped, or a day away, lengthens neither the
   CHECK(fresh.count("zone") == 2);
 }
 
+TEST_CASE("a processor of which a third of the markers is far away keeps its other markers") {
+  std::string rows;
+  for (int i = 0; i < 500; ++i) rows += begin(1 + 2000 * i, "K") + end(1001 + 2000 * i, "K");
+  for (int i = 0; i < 300; ++i)
+    rows += "0,1,1,BRISC,9," + std::to_string(1'000'000'000'000'000'000 + i) + ",0,1,,,,TS_DATA,3,a.cc,\n";
+  const Imported session = import_log(log_of(rows));
+  CHECK(plain_zones(session).size() == 500);
+  REQUIRE(session.quality("impossible_times") != nullptr);
+  CHECK(session.quality("impossible_times")->count == 300);
+}
+
 }  // namespace accelscope::capture

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -224,4 +225,17 @@ TEST_CASE("what is no operations report is refused by name, and one without rows
 }
 
 }  // namespace
+TEST_CASE("an operations report without host times sets aside what cannot be true on each device") {
+  const auto row = [](int call, int device, std::string_view begin, std::string_view end) {
+    return fmt::format("Matmul,tt_dnn_device,{},{},,64,,,,{},{},1000,,\n", call, device, begin, end);
+  };
+  std::string text = kOpsHeader;
+  for (int i = 1; i <= 12; ++i) text += row(i, 0, std::to_string(1000 * i), std::to_string(1000 * i + 900));
+  text += row(13, 0, "1000000000000000000", "1000000000000001000");
+  text += row(14, 1, "5000", "6000");
+  RecordingSink sink;
+  import_report(text, sink);
+  CHECK(events_of_table(sink, "op").size() == 14);
+}
+
 }  // namespace accelscope::capture::sources::tt_ops

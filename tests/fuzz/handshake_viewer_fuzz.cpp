@@ -59,6 +59,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     PeerScript(std::as_bytes(std::span(data, size))).play(peer, messages());
   }
   listener.reset();
-  if (!connection.wait_for(std::chrono::seconds(10))) std::abort();
+  if (!connection.wait_for(std::chrono::minutes(5))) std::abort();
   return 0;
 }

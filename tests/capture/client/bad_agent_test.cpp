@@ -20,14 +20,14 @@ struct Seen {
 };
 
 // Runs a viewer against an agent that says hello, waits for start, and then does as the test likes.
-Seen watch(const std::function<void(RawPeer&)>& act, wire::Hello hello = agent_hello()) {
+Seen watch(const std::function<void(RawPeer&)>& act, wire::Hello hello = agent_hello(),
+           std::chrono::milliseconds silence = wire::LinkLimits{}.silence) {
   RawListener listener;
   Result<std::unique_ptr<Store>> store = Store::create();
   REQUIRE(store.ok());
   StoreSink sink(*store.value());
   client::ConnectionOptions options = connection_to(listener.address());
-  options.limits.silence = std::chrono::milliseconds(300);
-  options.limits.hello = std::chrono::milliseconds(300);
+  options.limits.silence = silence;
   options.give_up = std::chrono::milliseconds(0);
   options.limits.farewell = std::chrono::milliseconds(200);
   TestConnection connection(options, sink);
@@ -114,14 +114,15 @@ TEST_CASE("a connection that is cut within a frame says where, and loses only th
 TEST_CASE("an agent that falls silent within a frame is noticed") {
   const std::vector<wire::Frame> frames = frames_of(kStreamed);
   std::optional<RawPeer> held;
-  const Seen seen = watch([&](RawPeer& peer) {
+  const auto act = [&](RawPeer& peer) {
     peer.send(frames[0]);
     peer.send(std::as_bytes(std::span(&frames[1].header, 1)));
     held.emplace(std::move(peer));  // stays open, says nothing
-  });
+  };
+  const Seen seen = watch(act, agent_hello(), std::chrono::milliseconds(1500));
   CHECK(seen.status.phase == client::CapturePhase::failed);
   CHECK(seen.status.last_sequence == 1);
-  CHECK(contains(seen.status.message, "has sent nothing for 0.3 s in the middle of a definition frame"));
+  CHECK(contains(seen.status.message, "has sent nothing for 1.5 s in the middle of a definition frame"));
 }
 
 TEST_CASE("an agent that sends garbage gets an error, and so does the user") {

@@ -108,7 +108,7 @@ TEST_CASE("who says nothing of a token, or asks for things before it is let in, 
 
 TEST_CASE("a viewer that never proves its token cannot keep a connection for good") {
   agent::AgentOptions options = guarded(new_identity());
-  options.limits.hello = std::chrono::milliseconds(500);
+  options.limits.hello = std::chrono::milliseconds(1500);
   options.limits.farewell = std::chrono::milliseconds(50);
   RunningAgent agent(short_source(), options);
   TestWire wire;

@@ -84,7 +84,7 @@ TEST_CASE("the proxy ends, resets and corrupts a stream at exactly the byte that
 std::pair<wire::Closed, std::string> watch_through(const ProxyPlan& plan, bool tls) {
   const auto identity = new_identity();
   wire::LinkLimits limits = quick_limits();
-  limits.silence = std::chrono::milliseconds(900);  // eighteen heartbeats
+  limits.silence = std::chrono::milliseconds(2000);  // forty heartbeats
   TestWire wire({.identity = identity}, limits);
   const LinkFolder folder;
   CuttingProxy proxy(wire.address().port);

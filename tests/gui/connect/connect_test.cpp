@@ -85,9 +85,8 @@ TEST_CASE("form: it begins with this machine, and shows no mistake before anyone
   CHECK_FALSE(is_red());
   REQUIRE(form.shell().click("connect.where.1"));  // an agent that is not there
   form.shell().wait(2);
-  REQUIRE(form.until([&] { return form.fake.seen().reached.size() > 0; }));
-  form.shell().wait(1);
-  CHECK(is_red());
+  CHECK(form.until(is_red));
+  CHECK(form.fake.seen().reached.size() > 0);
 }
 
 TEST_CASE("form: no field moves while one types into another") {

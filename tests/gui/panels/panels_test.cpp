@@ -97,8 +97,8 @@ TEST_CASE("memory: shows use, peak and who is alive, and a click on an allocatio
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("Peak 160 KiB"); }));
   CHECK(viewer.shell.shows("SBUF"));
   CHECK(viewer.shell.shows("Alive at the peak"));
-  CHECK(viewer.shell.shows("3 allocations"));
   REQUIRE(viewer.wait_for([&] { return viewer.shell.find("memory.alive.row.1") != nullptr; }));
+  CHECK(viewer.shell.shows("3 allocations"));
   REQUIRE(viewer.shell.click("memory.alive.row.1"));
   REQUIRE(viewer.tab().selected.has_value());
   CHECK(read_event(viewer.tab(), *viewer.tab().selected)->name_text == "x");

@@ -71,7 +71,7 @@ int play_lies() {
 int die() {
   load_cupti();
   (void)launch(100, "before");
-  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  await_flush();
   g_cupti.incomplete(true);
   (void)launch(50, "in_the_buffer");
   ::raise(SIGKILL);
@@ -430,8 +430,8 @@ int play_forks() {
 }
 
 // Steps of a training as its timeline looks: a copy on one stream, kernels that wait for it on another, a collective on
-// a third, all within NVTX ranges and in real time.
-int train(int steps) {
+// a third, all within NVTX ranges and in real time. It ends early once there is a file of that name.
+int train(int steps, const char* until) {
   load_cupti();
   (void)load_nvtx();
   print_base();
@@ -455,7 +455,7 @@ int train(int steps) {
     play_call(Activity::runtime_call, 211, call, call + 200, ++correlation);
     kernel(name, start - g_base, end - g_base, stream, correlation).play();
   };
-  for (int step = 0; step < steps; ++step) {
+  for (int step = 0; step < steps && (until == nullptr || ::access(until, F_OK) != 0); ++step) {
     (void)push("step");
     const std::uint64_t begin = now();
     allocate(1, 0x20000000, std::uint64_t{512} << 20U);
@@ -508,7 +508,7 @@ int train(int steps) {
 int take_over() {
   load_cupti();
   (void)launch(10, "before");
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  await_flush();
   ::setenv("STAND_IN_SUBSCRIBED", "1", 1);
   static std::size_t count = 0;
   g_cupti.register_callbacks(
@@ -523,7 +523,7 @@ int take_over() {
         std::free(buffer);
       });
   (void)launch(30, "after");
-  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  await(g_cupti.refusals, 1);
   g_cupti.flush(1);
   std::printf("the other tool has %zu\n", count);
   return 0;
@@ -613,7 +613,7 @@ int main(int count, char** arguments) {
   if (what == "forks") return play_forks();
   if (what == "takeover") return take_over();
   if (what == "timed") return time_launches(number);
-  if (what == "train") return train(number);
+  if (what == "train") return train(number, count > 3 ? arguments[3] : nullptr);
   if (what == "pace") return pace(number, count > 3 ? std::atoi(arguments[3]) : 10);
   return 64;
 }

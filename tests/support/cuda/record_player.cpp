@@ -3,10 +3,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <thread>
 
 namespace accelscope::test::cuda {
 
@@ -43,11 +45,18 @@ void load_cupti() {
   take(library, "stand_in_profiler", g_cupti.profiler);
   take(library, "stand_in_call", g_cupti.call);
   take(library, "stand_in_incomplete", g_cupti.incomplete);
+  take(library, "stand_in_flushes", g_cupti.flushes);
+  take(library, "stand_in_refusals", g_cupti.refusals);
   take(library, "cuptiSubscribe", g_cupti.subscribe);
   take(library, "cuptiActivityEnable", g_cupti.enable);
   take(library, "cuptiActivityFlushAll", g_cupti.flush);
   take(library, "cuptiActivityRegisterCallbacks", g_cupti.register_callbacks);
   take(library, "cuptiActivityGetNextRecord", g_cupti.next);
+}
+
+void await(decltype(&stand_in_flushes) count, std::uint64_t more) {
+  const std::uint64_t until = count() + more;
+  for (int i = 0; i < 6'000 && count() < until; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
 void print_base() {

@@ -36,6 +36,8 @@ struct StandIn {
   decltype(&stand_in_profiler) profiler = nullptr;
   decltype(&stand_in_call) call = nullptr;
   decltype(&stand_in_incomplete) incomplete = nullptr;
+  decltype(&stand_in_flushes) flushes = nullptr;
+  decltype(&stand_in_refusals) refusals = nullptr;
   int (*subscribe)(void**, cupti::Callback, void*) = nullptr;
   int (*enable)(std::uint32_t) = nullptr;
   int (*flush)(std::uint32_t) = nullptr;
@@ -44,6 +46,10 @@ struct StandIn {
 };
 extern StandIn g_cupti;
 void load_cupti();
+// Until the collector has so many more of them, a minute at most.
+void await(decltype(&stand_in_flushes) count, std::uint64_t more);
+// Until it has all that was played: a flush may have been under way.
+inline void await_flush() { await(g_cupti.flushes, 2); }
 
 // A record, field by field.
 class Raw {

@@ -77,6 +77,7 @@ struct State {
   std::atomic<std::uint32_t> last_correlation{0};
   std::atomic<Callback> callback{nullptr};
   void* subscriber = nullptr;
+  std::atomic<std::uint64_t> flushes{0}, refusals{0};
   std::array<std::array<std::atomic<bool>, 1024>, 3> callbacks{};  // by domain and number
 
   std::mutex full_mutex;
@@ -250,6 +251,9 @@ void stand_in_incomplete(bool is_incomplete) {
   buffer.is_incomplete = is_incomplete;
 }
 
+std::uint64_t stand_in_flushes() { return state().flushes; }
+std::uint64_t stand_in_refusals() { return state().refusals; }
+
 int cuptiGetVersion(std::uint32_t* version) {
   *version = g_version;
   return kSuccess;
@@ -346,6 +350,7 @@ int cuptiActivityFlushAll(std::uint32_t flag) {
   while (give_one(lock)) {
   }
   state().full_changed.wait(lock, [] { return state().working == 0; });
+  ++state().flushes;
   return kSuccess;
 }
 
@@ -380,7 +385,10 @@ int cuptiActivityGetNumDroppedRecords(void*, std::uint32_t, std::size_t* dropped
 }
 
 int cuptiSubscribe(void** subscriber, Callback callback, void*) {
-  if (std::getenv("STAND_IN_SUBSCRIBED") != nullptr || state().subscriber != nullptr) return kMultipleSubscribers;
+  if (std::getenv("STAND_IN_SUBSCRIBED") != nullptr || state().subscriber != nullptr) {
+    ++state().refusals;
+    return kMultipleSubscribers;
+  }
   state().callback = callback;
   *subscriber = state().subscriber = &state();
   return kSuccess;

@@ -34,4 +34,7 @@ std::uint64_t stand_in_pm_interval(std::uint32_t* trigger);  // as it was config
 std::uint64_t stand_in_pm_starts();
 // The calling thread's buffer has a record that is not complete: only a forced flush gives it out.
 void stand_in_incomplete(bool is_incomplete);
+// Flushes that have ended, and who was not let in because another tool is served.
+std::uint64_t stand_in_flushes();
+std::uint64_t stand_in_refusals();
 }

@@ -287,7 +287,7 @@ int launch_from_threads() {
 // Dies while the library holds records back; those before have been flushed.
 int die() {
   (void)launch_all(100, "before");
-  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  stand_in::await_flush();
   stand_in::hold(1 << 30);
   (void)launch_all(50, "before");
   ::raise(SIGKILL);
@@ -341,8 +341,9 @@ int play_forks() {
   return 0;
 }
 
-// Steps of a training in real time: memory, a copy on one stream, kernels on another, a collective on a third.
-int train(int steps) {
+// Steps of a training in real time: memory, a copy on one stream, kernels on another, a collective on a third. It ends
+// early once there is a file of that name.
+int train(int steps, const char* until) {
   define_kernel(1, "_Z4gemmIfEvPT_.kd", 128);
   define_kernel(2, "ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)");
   const auto allocate = [](int operation, std::uint64_t address, std::uint64_t bytes) {
@@ -359,7 +360,7 @@ int train(int steps) {
     (void)play_call("HIP_RUNTIME_API", 1, call, call + 200, ++correlation);
     play(dispatch(kernel, start, end, correlation, stream + 1));
   };
-  for (int step = 0; step < steps; ++step) {
+  for (int step = 0; step < steps && (until == nullptr || ::access(until, F_OK) != 0); ++step) {
     roctx(kPush, "step");
     const std::uint64_t begin = now();
     allocate(1, 0x20000000, std::uint64_t{512} << 20U);
@@ -409,6 +410,6 @@ int main(int count, char** arguments) {
   if (what == "outlive") return outlive_capture();
   if (what == "children") return start_children(arguments[0]);
   if (what == "forks") return play_forks();
-  if (what == "train") return train(number);
+  if (what == "train") return train(number, count > 3 ? arguments[3] : nullptr);
   return 64;
 }

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -10,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace stand_in {
@@ -165,6 +167,7 @@ struct State {
   bool is_configuring = false;
   std::atomic<std::uint64_t> dropped{0};
   std::atomic<int> busy{0};
+  std::atomic<std::uint64_t> flushes{0};
   std::atomic<bool> ended{false};
 };
 State& state() {
@@ -319,6 +322,10 @@ void empty_header() {
 }
 
 void hold(int flushes) { state().busy = flushes; }
+void await_flush() {
+  const std::uint64_t until = state().flushes + 2 * state().buffers.size() + 1;
+  for (int i = 0; i < 6'000 && state().flushes < until; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
 
 }  // namespace stand_in
 
@@ -368,7 +375,9 @@ int rocprofiler_create_buffer(std::uint64_t context, std::size_t, std::size_t wa
 int rocprofiler_flush_buffer(std::uint64_t buffer) {
   if (state().ended) return kError;
   if (state().busy > 0 && state().busy-- > 0) return kBufferBusy;
-  return flush(*state().buffers[buffer - 1]) ? kSuccess : kBufferBusy;
+  if (!flush(*state().buffers[buffer - 1])) return kBufferBusy;
+  ++state().flushes;
+  return kSuccess;
 }
 
 int rocprofiler_configure_buffer_tracing_service(std::uint64_t, std::uint32_t kind, const std::int32_t*, std::size_t,

@@ -118,5 +118,8 @@ void drop(std::uint64_t records);  // as if no room had been there
 void empty_header();               // a header of a record without one
 // So often from now on a flush gives nothing out and says that the buffer is busy.
 void hold(int flushes);
+// Until the collector has all that was played: flushes of each of its buffers have begun and ended since. A minute at
+// most.
+void await_flush();
 
 }  // namespace stand_in

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "tests/capture/kinds/kind_run_support.h"
+#include "tests/support/files.h"
 #include "tests/support/programs_folder.h"
 
 namespace accelscope::capture {
@@ -12,30 +13,36 @@ namespace {
 
 constexpr const char* kCudaProgram = "cuda_for_tests";
 
-// Cancelled from outside, when the program has ended; paused for a stretch of time.
+constexpr std::int64_t kBeforePauseNs = 200'000'000;
+constexpr std::int64_t kQuietNs = 1'000'000'000;  // nothing came for so long: the program's side has noticed
+
+// Cancelled from outside, when the program has ended; pauses once, until no kernel has come for a while.
 class SteeredEnd final : public ForwardingSink {
  public:
   SteeredEnd(CudaRun& run, const CudaSetup& setup) : ForwardingSink(run.sink), run_(run), setup_(setup) {}
   [[nodiscard]] bool cancelled() const override { return over; }
   [[nodiscard]] bool paused() const override {
-    const std::int64_t ns = run_.first_kernel_came_ns == 0 ? -1 : now_ns() - run_.first_kernel_came_ns;
-    const bool is_paused = ns >= setup_.pause_from_ns && ns < setup_.pause_until_ns;
-    if (is_paused && run_.paused_ns == 0) run_.paused_ns = now_ns();
-    if (!is_paused && run_.paused_ns != 0 && run_.resumed_ns == 0) run_.resumed_ns = now_ns();
-    return is_paused;
+    if (!setup_.pauses || run_.first_kernel_came_ns == 0 || run_.resumed_ns != 0) return false;
+    const std::int64_t now = now_ns();
+    if (run_.paused_ns == 0 && now - run_.first_kernel_came_ns < kBeforePauseNs) return false;
+    if (run_.paused_ns == 0) run_.paused_ns = run_.quiet_ns = now;
+    if (now - run_.quiet_ns >= kQuietNs) run_.resumed_ns = now;
+    return run_.resumed_ns == 0;
   }
   Result<void> append(SealedChunk chunk) override {
     Result<void> done = ForwardingSink::append(std::move(chunk));
-    if (run_.first_kernel_came_ns == 0 && newest_schema() == "kernel") run_.first_kernel_came_ns = now_ns();
+    const ChunkView newest = ChunkView::parse(run_.sink.chunks.back().bytes).value();
+    if (run_.sink.schema_of({.track = run_.sink.lanes.at(newest.header().lane).track}).name != "kernel") return done;
+    if (run_.first_kernel_came_ns == 0) run_.first_kernel_came_ns = now_ns();
+    if (run_.paused_ns != 0 && run_.resumed_ns == 0) run_.quiet_ns = now_ns();
+    const std::int64_t since_ns = setup_.pauses ? run_.resumed_ns : run_.first_kernel_came_ns;
+    const bool is_over = since_ns != 0 && newest.header().end_ticks > since_ns;  // it was at work then
+    if (!setup_.until.empty() && is_over) test::write_file(setup_.until, "");
     return done;
   }
   std::atomic<bool> over{false};
 
  private:
-  [[nodiscard]] const std::string& newest_schema() const {
-    const ChunkView newest = ChunkView::parse(run_.sink.chunks.back().bytes).value();
-    return run_.sink.schema_of({.track = run_.sink.lanes.at(newest.header().lane).track}).name;
-  }
   [[nodiscard]] std::int64_t now_ns() const {
     return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count() - run_.origin_ns;
   }
@@ -98,13 +105,12 @@ void CudaRun::check_times(const RecordedEvent& event, std::int64_t begin_ns, std
 void CudaRun::check_pause(const std::string& launch) const {
   REQUIRE(paused_ns != 0);
   REQUIRE(resumed_ns != 0);
-  constexpr std::int64_t kFollowNs = 150'000'000;  // until the program's side has noticed
   std::size_t before = 0, within = 0, after = 0;
   for (const RecordedEvent& call : table("runtime_call")) {
     if (call.name != launch) continue;
     before += call.start < paused_ns ? 1U : 0U;
-    within += call.start > paused_ns + kFollowNs && call.start < resumed_ns ? 1U : 0U;
-    after += call.start > resumed_ns + kFollowNs ? 1U : 0U;
+    within += call.start > quiet_ns && call.start < resumed_ns ? 1U : 0U;
+    after += call.start > resumed_ns ? 1U : 0U;
   }
   CHECK(before > 0);
   CHECK(within == 0);

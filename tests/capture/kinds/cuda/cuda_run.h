@@ -15,8 +15,9 @@ namespace accelscope::capture {
 
 struct CudaRun : ProbeRun {
   std::int64_t origin_ns = 0;  // capture time 0, as the program's clock has it
-  // When the first chunk with kernels came, and when the capture was paused and went on; capture time.
-  std::int64_t first_kernel_came_ns = 0, paused_ns = 0, resumed_ns = 0;
+  // When the first chunk with kernels came, when the capture was paused, from when on no kernels came, and when it went
+  // on; capture time.
+  std::int64_t first_kernel_came_ns = 0, paused_ns = 0, quiet_ns = 0, resumed_ns = 0;
 
   // A number that the program printed: "base 123".
   [[nodiscard]] std::int64_t printed_number(const std::string& word) const;
@@ -39,7 +40,9 @@ struct CudaSetup {
   std::vector<std::pair<std::string, std::string>> options;  // of the kind: {"memory", "off"}
   std::vector<std::string> environment;                      // of the program, beside what the kind needs
   bool names_library = true;                                 // where CUPTI is, in ACCELSCOPE_CUPTI
-  std::int64_t pause_from_ns = 0, pause_until_ns = 0;        // since the first kernel came; 0: it is not paused
+  bool pauses = false;                                       // a while after the first kernel
+  // A file that is made once kernels came that ended since the first came, or since the pause; "": none.
+  std::string until;
   std::string ends_at;  // what the program prints when the capture ends, while it runs on; "": with the program
 };
 [[nodiscard]] CudaRun run_cuda(const std::vector<std::string>& arguments, const CudaSetup& setup = {});

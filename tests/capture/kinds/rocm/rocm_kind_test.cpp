@@ -9,6 +9,7 @@
 #include "capture/request/kind.h"
 #include "capture/request/options.h"
 #include "tests/capture/kinds/cuda/cuda_run.h"
+#include "tests/support/files.h"
 
 namespace accelscope::capture {
 namespace {
@@ -260,7 +261,8 @@ TEST_CASE("a program of ROCm that dies, or ends by a signal, or outlives the cap
 }
 
 TEST_CASE("a paused capture of ROCm collects no launches, and knows all the same what memory is in use") {
-  const CudaRun run = run_rocm({"train", "120"}, {.pause_from_ns = 200'000'000, .pause_until_ns = 900'000'000});
+  const test::TemporaryFolder folder;
+  const CudaRun run = run_rocm({"train", "4000", folder.file("end")}, {.pauses = true, .until = folder.file("end")});
   run.check_pause("hipLaunchKernel");
   CHECK(run.first_kernel_came_ns < run.table("kernel").back().start);  // while the program goes on
 }

@@ -5,7 +5,10 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "core/chunk/session_writer.h"
 #include "core/model/column_spec.h"
@@ -199,8 +202,15 @@ TEST_CASE("answer table: while heads of 65,536 rows are clicked, no frame takes 
   }
   std::sort(frames.begin(), frames.end());
   const double median = frames[frames.size() / 2], p99 = frames[frames.size() * 99 / 100];
-  MESSAGE("CPU time of the UI thread: median ", median, " ms, p99 ", p99, " ms, worst ", frames.back(), " ms");
-  CHECK(p99 < 4);
+  // What one frame would take that sorts them itself, on this machine and in this build.
+  std::vector<std::pair<double, std::size_t>> rows;
+  for (std::size_t i = 0; i < 65'536; ++i) rows.emplace_back(std::sin(static_cast<double>(i)), i);
+  const double begin = thread_seconds();
+  std::sort(rows.begin(), rows.end());
+  const double sorting = 1e3 * (thread_seconds() - begin);
+  MESSAGE("CPU time of the UI thread: median ", median, " ms, p99 ", p99, " ms, worst ", frames.back(), " ms; sorting ",
+          sorting, " ms");
+  CHECK(p99 < sorting);
 }
 
 TEST_CASE("answer table: a column that nothing had a value in comes with its first, while a capture runs") {

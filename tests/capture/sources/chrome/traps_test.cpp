@@ -516,7 +516,7 @@ TEST_CASE("slices of one category of which some are kernels are each in their ta
   CHECK(session.snapshot().event_count == 3);
   const auto kernels = session.events("kernel");
   REQUIRE(kernels.size() == 1);
-  CHECK(kernels[0].string("grid") == "1,1,1");
+  CHECK(kernels[0].string("grid") == "[1, 1, 1]");
 }
 
 }  // namespace accelscope::capture

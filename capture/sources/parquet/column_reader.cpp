@@ -453,10 +453,11 @@ using accelscope::parquet::Codec;
 struct CodecRow {
   Codec codec;
   bool (*unpack)(std::string_view packed, std::span<char> out);
+  std::uint64_t most_per_byte;  // that a packed byte can stand for, by the format
 };
-constexpr CodecRow kCodecRows[] = {{Codec::uncompressed, copy_plain},  {Codec::snappy, unpack_snappy},
-                                   {Codec::gzip, unpack_gzip},         {Codec::zstd, unpack_zstd},
-                                   {Codec::lz4_raw, unpack_lz4_block}, {Codec::lz4, unpack_lz4_frames}};
+constexpr CodecRow kCodecRows[] = {{Codec::uncompressed, copy_plain, 1},    {Codec::snappy, unpack_snappy, 64},
+                                   {Codec::gzip, unpack_gzip, 1100},        {Codec::zstd, unpack_zstd, 40'000},
+                                   {Codec::lz4_raw, unpack_lz4_block, 256}, {Codec::lz4, unpack_lz4_frames, 256}};
 
 [[nodiscard]] const CodecRow* row_of(Codec codec) noexcept {
   const auto* const found = std::find_if(std::begin(kCodecRows), std::end(kCodecRows),
@@ -465,6 +466,12 @@ constexpr CodecRow kCodecRows[] = {{Codec::uncompressed, copy_plain},  {Codec::s
 }
 
 bool can_unpack(Codec codec) noexcept { return row_of(codec) != nullptr; }
+
+// Known before there is room for it.
+[[nodiscard]] bool can_unpack_to(Codec codec, std::uint64_t packed, std::uint64_t plain) noexcept {
+  const CodecRow* row = row_of(codec);
+  return row != nullptr && plain / row->most_per_byte <= packed;
+}
 
 Result<void> unpack(Codec codec, std::string_view packed, std::span<char> out) {
   constexpr std::size_t kMost = std::numeric_limits<int>::max();  // what these libraries count with
@@ -613,6 +620,7 @@ bool ColumnReader::next_page() {
   const std::uint64_t begin = at_;
   Result<Page> page = read_header();
   const Result<void> taken = page ? take_page(*page) : Result<void>(page.error());
+  if (!taken) release();
   if (!taken) fail(fmt::format("{} (page at byte {})", taken.message(), begin));
   return taken.ok();
 }
@@ -659,15 +667,53 @@ Result<void> ColumnReader::take_page(const Page& page) {
   return take_data(page, packed);
 }
 
-Result<std::string_view> ColumnReader::unpacked(std::vector<char>& into, std::string_view packed,
-                                                std::uint64_t size) const {
+void ColumnReader::count_held() noexcept {
+  const std::uint64_t held =
+      page_.capacity() + dictionary_bytes_.capacity() + dictionary_.capacity() * sizeof(PlainValue);
+  room_.held_bytes = room_.held_bytes - held_bytes_ + held;
+  held_bytes_ = held;
+}
+
+void ColumnReader::release() noexcept {
+  values_.reset();
+  std::vector<char>().swap(page_);
+  std::vector<char>().swap(dictionary_bytes_);
+  std::vector<PlainValue>().swap(dictionary_);
+  has_dictionary_ = false;
+  count_held();
+}
+
+Result<void> ColumnReader::check_room(std::uint64_t more) {
+  count_held();
+  if (room_.held_bytes <= room_.most_bytes && more <= room_.most_bytes - room_.held_bytes) return {};
+  return Error{
+      fmt::format("has a page of {} bytes, and with it the columns hold more than a file of this size can", more)};
+}
+
+Result<void> ColumnReader::make_room(std::vector<char>& into, std::uint64_t size, Codec codec, std::uint64_t packed,
+                                     std::uint64_t plain) {
+  if (!can_unpack_to(codec, packed, plain)) {
+    return Error{fmt::format("has a page whose {} bytes do not unpack to {} with {}", packed, plain, name_of(codec))};
+  }
+  if (size > into.capacity()) {
+    if (Result<void> room = check_room(size - into.capacity()); !room) return room;
+    into.clear();
+    into.reserve(static_cast<std::size_t>(size));
+  }
   into.resize(static_cast<std::size_t>(size));
+  count_held();
+  return {};
+}
+
+Result<std::string_view> ColumnReader::unpacked(std::vector<char>& into, std::string_view packed, std::uint64_t size) {
+  TRY(make_room(into, size, chunk_.codec, packed.size(), size));
   if (Result<void> done = unpack(chunk_.codec, packed, into); !done) return Error{"has a page whose " + done.message()};
   return std::string_view(into.data(), into.size());
 }
 
 Result<void> ColumnReader::take_dictionary(const Page& page, std::string_view packed) {
   if (has_dictionary_) return Error{"has two dictionaries"};
+  if (field_.type == PhysicalType::boolean) return Error{"has a dictionary of truth values, which the format has not"};
   if (page.encoding != format::Encoding::plain && page.encoding != format::Encoding::plain_dictionary) {
     return Error{fmt::format("has a dictionary in the encoding {}, which is not read here", name_of(page.encoding))};
   }
@@ -676,6 +722,15 @@ Result<void> ColumnReader::take_dictionary(const Page& page, std::string_view pa
       make_decoder({.encoding = format::Encoding::plain, .type = field_.type, .length = field_.length, .bytes = bytes},
                    dictionary_));
   dictionary_.clear();
+  const std::size_t least = std::max(width_of(field_.type, field_.length), std::size_t{1});
+  if (static_cast<std::uint64_t>(page.values) > bytes.size() / least) {
+    return Error{"has a dictionary with fewer values than it states"};
+  }
+  const auto count = static_cast<std::size_t>(page.values);
+  if (count > dictionary_.capacity()) {
+    TRY(check_room((count - dictionary_.capacity()) * sizeof(PlainValue)));
+    dictionary_.reserve(count);
+  }
   PlainValue value;
   for (std::int64_t i = 0; i < page.values; ++i) {
     if (!entries->next(value)) return Error{"has a dictionary with fewer values than it states"};
@@ -710,22 +765,23 @@ Result<void> ColumnReader::take_data(const Page& page, std::string_view packed) 
 
 // Levels as they are, and behind them the values, packed by themselves.
 Result<void> ColumnReader::take_data_v2(const Page& page, std::string_view packed) {
-  const std::int64_t levels = page.repetition_bytes + page.definition_bytes;
-  if (page.repetition_bytes < 0 || page.definition_bytes < 0 || page.repetition_bytes > page.packed_bytes ||
-      page.definition_bytes > page.packed_bytes || levels > page.packed_bytes || levels > page.plain_bytes) {
+  const std::int64_t most = std::min(page.packed_bytes, page.plain_bytes);
+  if (page.repetition_bytes < 0 || page.definition_bytes < 0 || page.repetition_bytes > most ||
+      page.definition_bytes > most - page.repetition_bytes) {
     return Error{"has levels that are longer than their page"};
   }
+  const std::int64_t levels = page.repetition_bytes + page.definition_bytes;
   const auto repetition_bytes = static_cast<std::size_t>(page.repetition_bytes);
   const auto level_bytes = static_cast<std::size_t>(levels);
   // They must outlive packed_, which the next header overwrites.
   std::vector<char>& retained = page_;
   const std::uint64_t plain = static_cast<std::uint64_t>(page.plain_bytes);
-  retained.resize(static_cast<std::size_t>(plain));
-  std::copy_n(packed.begin(), level_bytes, retained.begin());
   const std::string_view values = packed.substr(level_bytes);
+  const format::Codec codec = page.is_packed ? chunk_.codec : format::Codec::uncompressed;
+  TRY(make_room(retained, plain, codec, values.size(), plain - level_bytes));
+  std::copy_n(packed.begin(), level_bytes, retained.begin());
   const std::span<char> room = std::span(retained).subspan(level_bytes);
   if (!room.empty() || !values.empty()) {
-    const format::Codec codec = page.is_packed ? chunk_.codec : format::Codec::uncompressed;
     if (Result<void> done = unpack(codec, values, room); !done) return Error{"has a page whose " + done.message()};
   }
   const std::string_view all(retained.data(), retained.size());

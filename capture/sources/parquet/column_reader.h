@@ -53,11 +53,17 @@ struct ColumnEntry {
   PlainValue value;  // where definition is the column's own: else there is none
 };
 
+// What all columns of a table share.
+struct PageRoom {
+  std::vector<char> packed;      // a page as it lies in the file while it is unpacked
+  std::uint64_t most_bytes = 0;  // that they may hold of unpacked pages and dictionaries
+  std::uint64_t held_bytes = 0;
+};
+
 class ColumnReader {
  public:
-  // `scratch` holds a page as it lies in the file while it is unpacked: one for all columns of a table.
-  ColumnReader(RandomBytes& bytes, const Field& field, std::vector<char>& scratch)
-      : bytes_(bytes), field_(field), packed_(scratch) {}
+  ColumnReader(RandomBytes& bytes, const Field& field, PageRoom& room)
+      : bytes_(bytes), field_(field), room_(room), packed_(room.packed) {}
 
   // Goes to the begin of another group of rows.
   void begin(const ColumnChunkPlace& chunk);
@@ -83,11 +89,18 @@ class ColumnReader {
   [[nodiscard]] Result<void> take_data(const Page& page, std::string_view packed);
   [[nodiscard]] Result<void> take_data_v2(const Page& page, std::string_view packed);
   [[nodiscard]] Result<void> begin_values(const Page& page, std::string_view bytes);
-  [[nodiscard]] Result<std::string_view> unpacked(std::vector<char>& into, std::string_view packed,
-                                                  std::uint64_t size) const;
+  [[nodiscard]] Result<std::string_view> unpacked(std::vector<char>& into, std::string_view packed, std::uint64_t size);
+  // Bytes for what is packed in so many; fails if it cannot unpack to that, or if the table would hold too much.
+  [[nodiscard]] Result<void> make_room(std::vector<char>& into, std::uint64_t size, format::Codec codec,
+                                       std::uint64_t packed, std::uint64_t plain);
+  [[nodiscard]] Result<void> check_room(std::uint64_t more);
+  void count_held() noexcept;
+  void release() noexcept;
 
   RandomBytes& bytes_;
   const Field& field_;
+  PageRoom& room_;
+  std::uint64_t held_bytes_ = 0;
   ColumnChunkPlace chunk_;
   std::uint64_t at_ = 0;           // of the next page in the file
   std::uint64_t values_left_ = 0;  // of the chunk

@@ -255,6 +255,9 @@ constexpr std::size_t kMostProblems = 1000;
 // Texts that repeat pack well, but not without end: a damaged file must not become memory without end.
 constexpr std::uint64_t kTextPerByte = 4096;
 constexpr std::uint64_t kTextOfAnyFile = 256U << 20;
+// Pages that lie unpacked at a time, one of each column, and dictionaries: a small part of what a file unpacks to.
+constexpr std::uint64_t kPagesPerByte = 64;
+constexpr std::uint64_t kPagesOfAnyFile = 1U << 30;
 
 }  // namespace
 
@@ -268,8 +271,9 @@ TableReader::TableReader(std::unique_ptr<RandomBytes> bytes, Footer footer)
       footer_(std::move(footer)),
       nested_(footer_.fields(), columns_),
       text_left_(kTextOfAnyFile + kTextPerByte * bytes_->size()) {
+  room_.most_bytes = kPagesOfAnyFile + kPagesPerByte * bytes_->size();
   for (const std::uint32_t column : footer_.columns()) {
-    columns_.emplace_back(*bytes_, footer_.fields()[column], scratch_);
+    columns_.emplace_back(*bytes_, footer_.fields()[column], room_);
   }
   for (const std::uint32_t field : footer_.root().children) {
     tops_.emplace_back().number = field;

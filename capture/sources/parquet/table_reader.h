@@ -114,7 +114,7 @@ class TableReader {
 
   std::unique_ptr<RandomBytes> bytes_;
   Footer footer_;
-  std::vector<char> scratch_;
+  PageRoom room_;
   std::deque<ColumnReader> columns_;  // by leaf
   std::vector<TopField> tops_;
   NestedText nested_;

@@ -152,8 +152,8 @@ PickleReader::PickleReader(json::ByteSource& source, const PickleOptions& option
       most_text_bytes_(kTextOfAnyFile + kTextPerByte * source.file_bytes()) {}
 
 bool PickleReader::too_large() const noexcept {
-  return stack_.size() > kMostWaiting || read_.data.words() + objects_.size() + far_memo_.size() * 4 > most_words_ ||
-         read_.data.text_bytes() > most_text_bytes_;
+  const std::uint64_t words = read_.data.words() + objects_.size() + memo_.size() + far_memo_.size() * 4;
+  return stack_.size() > kMostWaiting || words > most_words_ || read_.data.text_bytes() > most_text_bytes_;
 }
 
 PickleReader::Step PickleReader::fail(std::string what) {

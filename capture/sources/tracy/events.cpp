@@ -412,9 +412,11 @@ void TracyImport::read_thread_messages(const ThreadRow& thread) {
   for (std::uint64_t left = reader_.count(); left > 0; --left) {
     const auto pointer = reader_.number<std::uint64_t>();
     if (reader_.ended()) break;
-    auto found = std::lower_bound(messages_.begin(), messages_.end(), pointer,
-                                  [](const HeldMessage& message, std::uint64_t of) { return message.pointer < of; });
-    while (found != messages_.end() && found->pointer == pointer && found->taken != 0) ++found;
+    // Of those of one pointer the first are taken first.
+    const auto found =
+        std::lower_bound(messages_.begin(), messages_.end(), pointer, [](const HeldMessage& message, std::uint64_t of) {
+          return message.pointer < of || (message.pointer == of && message.taken != 0);
+        });
     if (found == messages_.end() || found->pointer != pointer) continue;
     found->taken = 1;
     mine.push_back(static_cast<std::uint32_t>(found - messages_.begin()));

@@ -512,11 +512,12 @@ void TracyImport::write_callstacks(const std::vector<std::uint64_t>& addresses, 
         text += fmt::format("{}0x{:x}", text.empty() ? "" : "\n", addresses[at]);
         continue;
       }
-      for (std::size_t frame = group->first; frame < group->first + group->count; ++frame) {
-        const std::string_view name = names_.text_above(frames[frame].name);
+      const std::size_t behind = group->first + group->count;
+      for (std::size_t frame = group->first; frame < behind && text.size() < kMostStackText; ++frame) {
+        const std::string_view name = names_.text_above(frames[frame].name).substr(0, kMostStackText);
         if (innermost.empty()) innermost = name;
-        text += fmt::format("{}{} ({}:{})", text.empty() ? "" : "\n", name, names_.text_above(frames[frame].file),
-                            frames[frame].line);
+        text += fmt::format("{}{} ({}:{})", text.empty() ? "" : "\n", name,
+                            names_.text_above(frames[frame].file).substr(0, kMostStackText), frames[frame].line);
       }
     }
     std::optional<Row> row = lanes_.put(*track, 0, 0, writer_.intern(innermost));

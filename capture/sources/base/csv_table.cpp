@@ -171,6 +171,24 @@ void CsvTable::count_bad(std::uint64_t lines) {
   bad_rows_ += lines;
 }
 
+// Whether a row that goes on within quotes ends with this line, as split_csv() has it.
+[[nodiscard]] static bool closes_quotes(std::string_view line, char separator) noexcept {
+  bool quoted = true;
+  for (std::size_t at = 0;;) {
+    while (quoted) {
+      at = line.find('"', at);
+      if (at == std::string_view::npos) return false;
+      quoted = line.substr(at + 1).starts_with('"');
+      at += quoted ? 2 : 1;
+    }
+    at = line.find(separator, at);
+    if (at == std::string_view::npos) return true;
+    const std::size_t begin = line.find_first_not_of(" \t", ++at);
+    quoted = begin != std::string_view::npos && line[begin] == '"';
+    if (quoted) at = begin + 1;
+  }
+}
+
 bool CsvTable::next_row() {
   std::string_view line;
   while (next_line(line)) {
@@ -182,7 +200,7 @@ bool CsvTable::next_row() {
     bool whole = false;
     while (!whole && row_.size() <= options_.longest_row && next_line(line)) {
       row_.append(1, '\n').append(line);
-      whole = line.find('"') != std::string_view::npos && split_csv(row_, options_.separator, cells_);
+      whole = closes_quotes(line, options_.separator) && split_csv(row_, options_.separator, cells_);
     }
     if (whole) return true;
     count_bad(line_ - begun + 1);

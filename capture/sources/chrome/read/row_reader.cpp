@@ -402,7 +402,7 @@ struct Decimal {
   constexpr std::size_t kMostDigits = 18;
   std::int64_t value = 0;
   std::size_t at = 0;
-  while (at < text.size() && is_digit(text[at])) value = value * 10 + (text[at++] - '0');
+  while (at < text.size() && at < kMostDigits && is_digit(text[at])) value = value * 10 + (text[at++] - '0');
   if (at == 0 || at > kMostDigits - kNsShift) return false;
   int missing = kNsShift;
   if (at < text.size() && text[at] == '.') {

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/capped.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources::tracks {
@@ -198,10 +199,13 @@ constexpr std::array kConvolutions = std::to_array<ConvolutionRow>({
       row.dilation == ConvolutionRow::kNever ? std::optional(Shape(axes, 1)) : in.axes(row.dilation, axes);
   if (!stride || !padding || !dilation) return std::nullopt;
   double out = (input.size() == weight.size() ? static_cast<double>(input[0]) : 1) * static_cast<double>(weight[0]);
+  constexpr std::int64_t kOne = 1;
   for (std::size_t axis = 0; axis < axes; ++axis) {
     if ((*stride)[axis] <= 0) return std::nullopt;
-    const std::int64_t reach = (*dilation)[axis] * (weight[axis + 2] - 1) + 1;
-    const std::int64_t length = (input[skipped + axis] + 2 * (*padding)[axis] - reach) / (*stride)[axis] + 1;
+    const std::int64_t taken = capped_product((*dilation)[axis], capped_difference(weight[axis + 2], kOne));
+    const std::int64_t padded = capped_sum(input[skipped + axis], capped_product((*padding)[axis], 2 * kOne));
+    const std::int64_t left = capped_difference(padded, capped_sum(taken, kOne));
+    const std::int64_t length = capped_sum(left / (*stride)[axis], kOne);
     if (length <= 0) return std::nullopt;
     out *= static_cast<double>(length);
   }
@@ -596,11 +600,12 @@ void KernelWork::give(std::size_t of, std::span<const std::size_t> kernels) {
   std::map<char, std::int64_t> times;
   for (const std::size_t i : main) {
     const bool parted = from.kind == OperatorWork::Kind::gradients;
-    times[parted ? gradient_of_kernel(text_of_(kernels_[i].name)) : '\0'] += kernels_[i].duration;
+    std::int64_t& time = times[parted ? gradient_of_kernel(text_of_(kernels_[i].name)) : '\0'];
+    time = capped_sum(time, kernels_[i].duration);
   }
   const bool reported = from.kind == OperatorWork::Kind::gradients && times.size() == 2 && !times.contains('\0');
   std::int64_t all_ns = 0;
-  for (const auto& [gradient, ns] : times) all_ns += ns;
+  for (const auto& [gradient, ns] : times) all_ns = capped_sum(all_ns, ns);
   for (const std::size_t i : main) {
     const Kernel& kernel = kernels_[i];
     double share = 1;

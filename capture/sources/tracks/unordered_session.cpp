@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "capture/sources/tracks/gpu_tables.h"
+#include "core/base/capped.h"
 #include "core/base/text.h"
 #include "core/model/column_spec.h"
 #include "core/model/track_kinds.h"
@@ -127,11 +128,11 @@ Result<void> UnorderedSession::finish(const Finish& options) {
   if (any_) clock.anchors = {{first_, 0}};
   const ClockNumber number = writer_.add_clock(clock);
   if (any_) {
-    const auto first_ns = static_cast<std::int64_t>(static_cast<double>(first_) / options.ticks_per_ns);
+    const std::int64_t first_ns = capped_integer(static_cast<double>(first_) / options.ticks_per_ns);
     writer_.set_meta("trace_begin_ns", std::to_string(options.ticks_per_ns == 1 ? first_ : first_ns));
     if (options.unix_ns) {
       writer_.set_meta("begin_unix_ns",
-                       std::to_string(*options.unix_ns + (options.ticks_per_ns == 1 ? first_ : first_ns)));
+                       std::to_string(capped_sum(*options.unix_ns, options.ticks_per_ns == 1 ? first_ : first_ns)));
     }
   }
   report_losses();

@@ -198,6 +198,10 @@ constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
 }
 
+// A snapshot has some ten clocks, and a trace a few of each sequence. Those beyond are related to no others.
+constexpr std::size_t kMostClocks = 64;
+constexpr std::size_t kMostPairs = std::size_t{1} << 20;
+
 struct ClockField {
   std::uint64_t id = 0;
   std::uint64_t timestamp = 0;
@@ -242,11 +246,11 @@ void TraceClocks::add_snapshot(std::string_view message, std::uint32_t sequence)
     if (!clock.readings.empty() && clock.readings.back().snapshot == snapshots_) continue;  // named twice
     clock.rising = clock.rising && (clock.readings.empty() || clock.readings.back().ns <= ns);
     clock.readings.push_back({snapshots_, ns});
-    keys.push_back(key);
+    if (keys.size() < kMostClocks) keys.push_back(key);
   }
   for (const std::uint64_t one : keys) {
     for (const std::uint64_t other : keys) {
-      if (one != other) beside_[one].insert(other);
+      if (one != other && pairs_ < kMostPairs && beside_[one].insert(other).second) ++pairs_;
     }
   }
   ++snapshots_;
@@ -347,10 +351,11 @@ std::optional<std::int64_t> TraceClocks::unix_at_zero() const {
   const auto trace = clocks_.find(trace_clock_);
   if (trace_clock_ == kRealtime) return 0;
   if (realtime == clocks_.end() || trace == clocks_.end()) return std::nullopt;
+  auto other = trace->second.readings.begin();
   for (const Reading& reading : realtime->second.readings) {
-    for (const Reading& other : trace->second.readings) {
-      if (other.snapshot == reading.snapshot) return wrapping_difference(reading.ns, other.ns);
-    }
+    while (other != trace->second.readings.end() && other->snapshot < reading.snapshot) ++other;
+    if (other == trace->second.readings.end()) break;
+    if (other->snapshot == reading.snapshot) return wrapping_difference(reading.ns, other->ns);
   }
   return std::nullopt;
 }

@@ -157,6 +157,7 @@ class TraceClocks {
 
   std::unordered_map<std::uint64_t, ClockState> clocks_;
   std::map<std::uint64_t, std::set<std::uint64_t>> beside_;  // clocks of one snapshot
+  std::size_t pairs_ = 0;                                    // in beside_
   std::uint64_t trace_clock_ = kBoottime;
   bool trace_clock_said_ = false;
   std::uint32_t snapshots_ = 0;

@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t kReadBytes = 1U << 20;
 constexpr std::size_t kDeepestPack = 4;
+// What packed packets may inflate to in all, those within others included. Traces pack to a fiftieth at best.
+constexpr std::uint64_t kInflatedOfAnyFile = 256U << 20, kInflatedPerByte = 256;
 constexpr unsigned char kPacketTag = 0x0a;  // field 1, with a length
 constexpr std::uint32_t kPacked = 50;       // deflate
 constexpr std::uint32_t kZstdPacked = 133;
@@ -281,9 +283,11 @@ bool PacketStream::unpack(const RawPacket& packet) {
   }
   if (packed.empty()) return false;
   const std::uint64_t offset = packet.offset;
-  InflatedBytes inflated = packs_.size() >= kDeepestPack ? InflatedBytes{}
-                           : zstd                        ? inflate_zstd(packed)
-                                                         : inflate_bytes(packed);
+  const bool too_much = inflated_ > kInflatedOfAnyFile + kInflatedPerByte * bytes_read();
+  InflatedBytes inflated = packs_.size() >= kDeepestPack || too_much ? InflatedBytes{}
+                           : zstd                                    ? inflate_zstd(packed)
+                                                                     : inflate_bytes(packed);
+  inflated_ += inflated.bytes.size();
   if (!inflated.whole && losses_.broken_packs++ == 0) losses_.broken_pack_at = offset;
   packs_.push_back({std::move(inflated.bytes), 0, offset, inflated.whole});
   return true;

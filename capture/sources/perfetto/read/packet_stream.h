@@ -66,7 +66,8 @@ class PacketStream {
   std::size_t end_ = 0;
   std::uint64_t base_ = 0;  // offset of the buffer's first byte
   bool ended_ = false;
-  std::vector<Pack> packs_;  // a pack may lie within a pack
+  std::vector<Pack> packs_;     // a pack may lie within a pack
+  std::uint64_t inflated_ = 0;  // bytes of all packs so far
   Losses losses_;
 };
 

@@ -213,7 +213,8 @@ std::string SequenceState::stack_text(const InternedCallstack& callstack) {
     const InternedText* const found = table.find(iid);
     return found == nullptr ? std::string_view{} : std::string_view(found->text);
   };
-  for (auto iid = callstack.frames.rbegin(); iid != callstack.frames.rend(); ++iid) {
+  constexpr std::size_t kMostText = 16U << 20;  // few bytes of a file may name long functions many times
+  for (auto iid = callstack.frames.rbegin(); iid != callstack.frames.rend() && text.size() < kMostText; ++iid) {
     const InternedFrame* const frame = frames.find(*iid);
     if (frame == nullptr) continue;
     if (!text.empty()) text += '\n';

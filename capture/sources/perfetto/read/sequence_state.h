@@ -19,24 +19,31 @@ template <typename Entry>
 class InternTable {
  public:
   [[nodiscard]] Entry* find(std::uint64_t iid) noexcept {
-    if (iid < dense_.size()) return dense_[iid].second ? &dense_[iid].first : nullptr;
+    if (iid < dense_.size() && dense_[iid].second) return &dense_[iid].first;
+    if (sparse_.empty()) return nullptr;
     const auto found = sparse_.find(iid);
     return found == sparse_.end() ? nullptr : &found->second;
   }
   Entry& set(std::uint64_t iid, Entry entry) {
-    constexpr std::uint64_t kMostAhead = 1024;
-    if (iid >= dense_.size() + kMostAhead) return sparse_[iid] = std::move(entry);
-    if (iid >= dense_.size()) dense_.resize(iid + 1);
+    constexpr std::uint64_t kMostAhead = 64;
+    if (iid >= dense_.size()) {
+      // Room for as many numbers as there are entries, and a few: gaps cost no more than what the file holds.
+      if (iid >= 2 * (entries_ + sparse_.size()) + kMostAhead) return sparse_[iid] = std::move(entry);
+      dense_.resize(iid + 1);
+    }
+    if (!dense_[iid].second) ++entries_;
     dense_[iid] = {std::move(entry), true};
     return dense_[iid].first;
   }
   void clear() {
     dense_.clear();
     sparse_.clear();
+    entries_ = 0;
   }
 
  private:
   std::vector<std::pair<Entry, bool>> dense_;
+  std::uint64_t entries_ = 0;  // of dense_
   std::unordered_map<std::uint64_t, Entry> sparse_;
 };
 

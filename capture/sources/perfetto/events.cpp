@@ -2,16 +2,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
 
 #include "capture/sources/perfetto/importer.h"
 #include "capture/sources/perfetto/write/gpu_events.h"
+#include "core/base/capped.h"
 
 namespace accelscope::capture::sources::perfetto {
 namespace {
 
 constexpr std::int64_t kMostMicroseconds = INT64_MAX / 1000;
-constexpr double kExactInDouble = 9007199254740992.0;
+// Of begins and of durations, so that ends are numbers too.
+constexpr std::int64_t kMostNs = std::int64_t{1} << 62;
+constexpr std::uint64_t kExactInDouble = std::uint64_t{1} << 53;
 constexpr std::uint64_t kHashPrime = 0x9E3779B97F4A7C15U;
 
 // Calls of a device's API and operators of a framework, where the exporter names no category.
@@ -166,8 +169,7 @@ bool PerfettoImporter::event_times(SequenceState& state, const std::optional<std
   } else if (!has_time(packet_ns)) {
     return false;
   }
-  constexpr std::int64_t kMostNs = std::int64_t{1} << 62;
-  if (mark.ns > kMostNs || mark.ns < -kMostNs) {
+  if (mark.ns >= kMostNs || mark.ns <= -kMostNs) {
     ++counts_.bad_times;
     return false;
   }
@@ -189,19 +191,19 @@ bool PerfettoImporter::seldom_times(SequenceState& state, std::optional<std::int
   }
   // The old forms are of the monotonic clock.
   if (event_.delta_us) {
-    state.time_ns += *event_.delta_us * 1000;
+    state.time_ns = capped_sum(state.time_ns, *event_.delta_us * 1000);
     ns = to_trace(kMonotonic, state.time_ns);
   } else if (event_.absolute_us && *event_.absolute_us != 0) {
     ns = to_trace(kMonotonic, *event_.absolute_us * 1000);
   }
   if (event_.thread_delta_us) {
-    state.thread_time_ns += *event_.thread_delta_us * 1000;
+    state.thread_time_ns = capped_sum(state.thread_time_ns, *event_.thread_delta_us * 1000);
     mark.thread_ns = state.thread_time_ns;
   } else if (event_.thread_absolute_us) {
     mark.thread_ns = *event_.thread_absolute_us * 1000;
   }
   if (event_.instructions_delta) {
-    state.instructions += *event_.instructions_delta;
+    state.instructions = capped_sum(state.instructions, *event_.instructions_delta);
     mark.instructions = state.instructions;
   } else if (event_.instructions_absolute) {
     mark.instructions = *event_.instructions_absolute;
@@ -402,10 +404,9 @@ void PerfettoImporter::take_counter(SequenceState& state, const PacketFields& pa
   if (!uuid) {
     ++counts_.counters_without_track;
   } else if (event_.counter) {
-    if (std::fabs(static_cast<double>(*event_.counter)) >= kExactInDouble &&
-        static_cast<std::int64_t>(static_cast<double>(*event_.counter)) != *event_.counter) {
-      ++counts_.rounded_counters;
-    }
+    const auto bits = static_cast<std::uint64_t>(*event_.counter);
+    const std::uint64_t size = *event_.counter < 0 ? 0 - bits : bits;
+    if (size >= kExactInDouble && size >> std::countr_zero(size) >= kExactInDouble) ++counts_.rounded_counters;
     add_counter(*uuid, packet.sequence, ns, static_cast<double>(*event_.counter));
   } else if (event_.real_counter) {
     add_counter(*uuid, packet.sequence, ns, *event_.real_counter);
@@ -566,7 +567,7 @@ void PerfettoImporter::take_legacy(PerfettoTrack& of, std::int64_t machine, Sequ
     case 'X':
       mark.kind = Kind::complete;
       mark.table = table_of_event(state, track);
-      if (legacy.duration_us > kMostMicroseconds || legacy.duration_us < 0) {
+      if (legacy.duration_us >= kMostNs / 1000 || legacy.duration_us < 0) {
         ++counts_.bad_times;
         return;
       }
@@ -611,7 +612,8 @@ void PerfettoImporter::take_legacy(PerfettoTrack& of, std::int64_t machine, Sequ
     tables_.set_text(table, OwnColumn::phase, std::string_view(&phase, 1), mark.values, mark.rest);
   }
   if (mark.kind == Kind::complete && legacy.thread_duration_us) {
-    tables_.set_number(table, OwnColumn::thread_duration, *legacy.thread_duration_us * 1000, mark.values, mark.rest);
+    tables_.set_number(table, OwnColumn::thread_duration,
+                       capped_product(*legacy.thread_duration_us, std::int64_t{1000}), mark.values, mark.rest);
   }
   if (mark.kind == Kind::complete && legacy.instructions) {
     tables_.set_number(table, OwnColumn::instruction_count, *legacy.instructions, mark.values, mark.rest);
@@ -751,6 +753,10 @@ void PerfettoImporter::write_report(const PacketStream::Losses& losses) {
               flows_.without_begin());
   report.note("values_left_out", "arguments of slices' ends were left out, because it was not known what they are of",
               slices.arguments_lost);
+  report.note("values_left_out", "slices carry more than can be sorted; what has no columns of its own was left out",
+              slices.too_large);
+  report.note("values_left_out", "arguments were left out of events that carry more than any event should",
+              tables_.arguments_left_out());
   for (const auto& [field, count] : counts_.unread_packets) {
     report.note("unknown_types", fmt::format("{} are not read here", packet_name(field)), count);
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,8 @@
 namespace accelscope::capture::sources::perfetto {
 namespace {
 
-constexpr int kDeepest = 64;  // of values within values; tools write a few
+constexpr int kDeepest = 64;                  // of values within values; tools write a few
+constexpr std::size_t kMostRest = 16U << 20;  // of one event; few bytes of a file may name a long text many times
 
 [[nodiscard]] Argument named_number(Argument argument, Argument::Kind kind, std::uint64_t bits) {
   argument.kind = kind;
@@ -257,7 +259,9 @@ json::JsonField json_field_of(const Argument& argument, std::string& scratch) {
   return field;
 }
 
-std::string merged_json(std::string_view earlier, std::string_view later) {
+namespace {
+
+[[nodiscard]] std::string merged_within(std::string_view earlier, std::string_view later, int depth) {
   const auto within = [](std::string_view text) { return text.substr(1, text.size() - 2); };
   const bool arrays = earlier.starts_with('[') && later.starts_with('[');
   const bool objects = earlier.starts_with('{') && later.starts_with('{');
@@ -266,17 +270,19 @@ std::string merged_json(std::string_view earlier, std::string_view later) {
     if (later.size() <= 2) return std::string(earlier);
   }
   if (arrays) return fmt::format("[{},{}]", within(earlier), within(later));
-  if (!objects) return std::string(later);
+  if (!objects || depth >= kDeepest) return std::string(later);
   std::vector<std::pair<std::string, std::string>> members;
+  std::unordered_map<std::string, std::size_t> places;
   const auto add = [&](const json::JsonField& field) {
     std::string value;
     json::append_json_value(value, field);
-    for (auto& [key, known] : members) {
-      if (key != field.key) continue;
-      known = merged_json(known, value);
-      return true;
+    const auto [place, is_new] = places.try_emplace(std::string(field.key), members.size());
+    if (is_new) {
+      members.emplace_back(field.key, std::move(value));
+    } else {
+      std::string& known = members[place->second].second;
+      known = merged_within(known, value, depth + 1);
     }
-    members.emplace_back(field.key, std::move(value));
     return true;
   };
   (void)json::each_member(earlier, add);
@@ -286,6 +292,10 @@ std::string merged_json(std::string_view earlier, std::string_view later) {
   for (const auto& [key, value] : members) merged.add(key, JsonValue::raw(value));
   return merged.done();
 }
+
+}  // namespace
+
+std::string merged_json(std::string_view earlier, std::string_view later) { return merged_within(earlier, later, 0); }
 
 namespace {
 
@@ -464,6 +474,10 @@ void EventTables::bind(const EventTable& table, const Argument& argument, tracks
   };
   if (column != EventTable::kNoColumn && !taken() && set(table, column, argument, values)) return;
   if (argument.kind == Argument::Kind::none) return;
+  if (rest.size() > kMostRest) {
+    ++arguments_left_out_;
+    return;
+  }
   rest += rest.empty() ? "{" : ",";
   json::append_json(rest, json_field_of(argument, scratch_));
 }

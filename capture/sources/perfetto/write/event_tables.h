@@ -122,6 +122,7 @@ class EventTables {
   void merge(const EventTable& table, const tracks::EventValues& later, tracks::EventValues& values);
   // The members of `rest` to the column for them.
   static void set_rest(const EventTable& table, const std::string& rest, tracks::EventValues& values);
+  [[nodiscard]] std::uint64_t arguments_left_out() const noexcept { return arguments_left_out_; }  // for their size
 
  private:
   struct Learnt {
@@ -140,6 +141,7 @@ class EventTables {
   std::array<std::unique_ptr<EventTable>, kEventTableCount> tables_;
   std::string scratch_;
   std::unordered_map<StringId, std::string> nested_;  // texts of nested values
+  std::uint64_t arguments_left_out_ = 0;
 };
 
 }  // namespace accelscope::capture::sources::perfetto

@@ -10,6 +10,7 @@
 #include "capture/sources/perfetto/read/wire.h"
 #include "capture/sources/perfetto/write/slice_stacks.h"
 #include "capture/sources/tracks/gpu_tables.h"
+#include "core/base/capped.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources::perfetto {
@@ -450,7 +451,7 @@ std::int64_t GpuEvents::take_stage(std::string_view message, SequenceState& stat
       session_.add_flow(tracks::FlowSide::target, wait_key(id), id, event, wait);
     }
   }
-  return ns + std::max<std::int64_t>(0, read.duration);
+  return capped_sum(ns, std::max<std::int64_t>(0, read.duration));
 }
 
 void GpuEvents::add_descriptor(std::string_view descriptor, std::int64_t gpu,

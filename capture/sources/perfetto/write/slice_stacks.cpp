@@ -5,13 +5,16 @@
 #include <limits>
 #include <tuple>
 
+#include "core/base/capped.h"
+
 namespace accelscope::capture::sources::perfetto {
 namespace {
 
 constexpr std::size_t kMostOpen = 512;  // of a track; programs do not nest so deep
 constexpr std::size_t kSpillMemoryBytes = 64U << 20;
 constexpr std::size_t kMarkBatchBytes = 8U << 20;
-constexpr std::uint64_t kMarksPerLook = 1024;  // at whether the user has cancelled
+constexpr std::size_t kMostMarkBytes = (64U << 20) - 1;  // the sorter cuts longer texts
+constexpr std::uint64_t kMarksPerLook = 1024;            // at whether the user has cancelled
 
 // A mark as it waits in the sorter.
 struct PackedMark {
@@ -31,6 +34,11 @@ struct PackedMark {
   bool flows_to_enclosing = false;
   bool flows_to_next = false;
 };
+
+[[nodiscard]] std::size_t packed_bytes(const SliceMark& mark) noexcept {
+  return sizeof(PackedMark) + mark.values.values().size_bytes() + mark.values.texts().size() + mark.rest.size() +
+         mark.flows.size() * sizeof(FlowPoint);
+}
 
 void pack_mark(const SliceMark& mark, std::string& out) {
   PackedMark head;
@@ -225,6 +233,16 @@ void SliceStacks::take_back(Stack& stack) {
 }
 
 void SliceStacks::keep(const Stack& stack, const SliceMark& mark) {
+  if (packed_bytes(mark) > kMostMarkBytes) {
+    SliceMark bare = mark;
+    bare.rest.clear();
+    if (packed_bytes(bare) > kMostMarkBytes) {
+      bare.values.clear();
+      bare.flows.clear();
+    }
+    ++counts_.too_large;
+    return keep(stack, bare);
+  }
   if (sorter_ == nullptr) {
     sorter_ = std::make_unique<EventSorter>(mark_schema(), spill_, EventSorter::Options{kMarkBatchBytes});
   }
@@ -330,12 +348,13 @@ void SliceStacks::end(Stack& stack, SliceMark& mark) {
   if (!mark.rest.empty()) slice.mark.rest += slice.mark.rest.empty() ? mark.rest : "," + mark.rest.substr(1);
   slice.mark.flows.insert(slice.mark.flows.end(), mark.flows.begin(), mark.flows.end());
   if (mark.thread_ns && slice.mark.thread_ns) {
-    tables_.set_number(table, OwnColumn::thread_duration, *mark.thread_ns - *slice.mark.thread_ns, slice.mark.values,
-                       slice.mark.rest);
+    tables_.set_number(table, OwnColumn::thread_duration, capped_difference(*mark.thread_ns, *slice.mark.thread_ns),
+                       slice.mark.values, slice.mark.rest);
   }
   if (mark.instructions && slice.mark.instructions) {
-    tables_.set_number(table, OwnColumn::instruction_count, *mark.instructions - *slice.mark.instructions,
-                       slice.mark.values, slice.mark.rest);
+    tables_.set_number(table, OwnColumn::instruction_count,
+                       capped_difference(*mark.instructions, *slice.mark.instructions), slice.mark.values,
+                       slice.mark.rest);
   }
   close(stack, at - 1, mark.ns, true);
 }
@@ -348,7 +367,7 @@ void SliceStacks::close(Stack& stack, std::size_t slot, std::int64_t ns, bool fi
       const std::uint32_t column = tables_.open(slice.mark.table).column(OwnColumn::unfinished);
       slice.mark.values.boolean(column, true);
     }
-    (void)write(stack, slice, std::max<std::int64_t>(0, ns - slice.mark.ns));
+    (void)write(stack, slice, std::max<std::int64_t>(0, capped_difference(ns, slice.mark.ns)));
   }
   if (slot + 1 < stack.depth) {
     std::rotate(stack.slots.begin() + static_cast<std::ptrdiff_t>(slot),
@@ -375,7 +394,7 @@ tracks::WrittenEvent SliceStacks::write(Stack& stack, OpenSlice& slice, std::int
       stack.mixed || stack.track->shares_rows
           ? session_.write(slice.row, mark.ns, duration, mark.name, mark.values)
           : session_.write_at(slice.row, slice.depth, mark.ns, duration, mark.name, mark.values);
-  stack.written_until = std::max(stack.written_until, mark.ns + duration);
+  stack.written_until = std::max(stack.written_until, capped_sum(mark.ns, duration));
   for (const FlowPoint& flow : mark.flows) flows_.add(flow, event);
   slice.pending = false;
   return event;

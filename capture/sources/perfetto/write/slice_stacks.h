@@ -103,6 +103,7 @@ class SliceStacks {
     std::uint64_t resorted_tracks = 0;
     std::uint64_t flows_without_slice = 0;
     std::uint64_t arguments_lost = 0;  // of ends that turned out to be of another table
+    std::uint64_t too_large = 0;       // to be sorted with all that they carry
   };
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
 

@@ -343,6 +343,127 @@ TEST_CASE("flipped bits give a session or an error, never a crash") {
   }
 }
 
+TEST_CASE("what one slice carries is cut where it is more than can be sorted, and its track is read all the same") {
+  const TraceMessage name = TraceMessage().number(1, 1).text(2, "word");
+  const TraceMessage word = TraceMessage().number(1, 1).text(2, std::string(1U << 20, 'a'));
+  const std::string interned =
+      packet(TraceMessage().number(10, 1).number(13, 1).message(12, TraceMessage().message(3, name).message(29, word)));
+  TraceMessage many;
+  for (int i = 0; i < 100; ++i) many.message(4, TraceMessage().number(1, 1).number(17, 1));
+  const TraceMessage flows = TraceMessage().text(36, std::string(2'200'000, '\x01'));
+  for (const TraceMessage& carried : {TraceMessage(many).fixed(47, 9), flows}) {
+    const ImportedTrace trace(thread_packet(1, 5, 6, "main") + interned + begin_packet(2'000, 1, "first") +
+                              end_packet(3'000, 1) + begin_packet(1'000, 1, "late") + begin_packet(1'500, 1, "open") +
+                              begin_packet(1'400, 1, "large", carried));
+    const std::vector<RecordedEvent> events = trace.of_table("event");
+    REQUIRE(events.size() == 4);
+    CHECK(events[0].name == "late");
+    CHECK(events[1].name == "large");
+    CHECK(events[3].name == "first");
+    CHECK(trace.reported("values_left_out") > 0);
+  }
+}
+
+TEST_CASE("JSON of a slice's begin and end that lies in itself without end becomes one") {
+  std::string deep;
+  for (int i = 0; i < 50'000; ++i) deep += R"({"a":)";
+  deep += "1" + std::string(50'000, '}');
+  const TraceMessage argument = TraceMessage().message(4, TraceMessage().text(10, "deep").text(9, deep));
+  const std::string end = TraceMessage().number(9, 2).number(11, 1).bytes() + argument.bytes();
+  const ImportedTrace trace(thread_packet(1, 5, 6, "main") + begin_packet(100, 1, "slice", argument) +
+                            packet(TraceMessage().number(8, 200).number(10, 1).text(11, end)));
+  const std::vector<RecordedEvent> events = trace.of_table("event");
+  REQUIRE(events.size() == 1);
+  CHECK(trace.text(events[0], "deep").size() >= deep.size());
+}
+
+TEST_CASE("numbers of texts may be far apart, and one stays known when others come nearer") {
+  sources::perfetto::InternTable<sources::perfetto::InternedText> texts;
+  for (std::uint64_t i = 1; i <= 100'000; ++i) texts.set(i * 1'000, {.text = std::to_string(i)});
+  for (std::uint64_t i = 1; i < 5'000; ++i) {
+    if (i % 1'000 != 0) texts.set(i, {.text = "near"});
+  }
+  std::size_t known = 0;
+  for (std::uint64_t i = 1; i <= 100'000; ++i) {
+    const auto* const found = texts.find(i * 1'000);
+    if (found != nullptr && found->text == std::to_string(i)) ++known;
+  }
+  CHECK(known == 100'000);
+  CHECK(texts.find(4'999)->text == "near");
+  CHECK(texts.find(5'001) == nullptr);
+  texts.set(3'000, {.text = "new"});
+  CHECK(texts.find(3'000)->text == "new");
+}
+
+TEST_CASE("a snapshot of more clocks than there are relates the first ones, and takes no memory for the others") {
+  TraceMessage snapshot = TraceMessage().message(1, TraceMessage().number(1, 6).number(2, 5'000));
+  for (std::uint64_t clock = 200; clock < 20'200; ++clock) {
+    snapshot.message(1, TraceMessage().number(1, clock).number(2, 1'000));
+  }
+  sources::perfetto::TraceClocks clocks;
+  clocks.add_snapshot(snapshot.bytes(), 1);
+  CHECK(clocks.to_trace(200, 1'500) == 5'500);
+  CHECK(!clocks.to_trace(20'000, 1'500));
+}
+
+TEST_CASE("packets that inflate without end are left out, and those behind them are read") {
+  const auto packed = [](const std::string& plain) {
+    std::string bytes(compressBound(plain.size()), '\0');
+    uLongf size = bytes.size();
+    REQUIRE(compress(reinterpret_cast<Bytef*>(bytes.data()), &size, reinterpret_cast<const Bytef*>(plain.data()),
+                     plain.size()) == Z_OK);
+    bytes.resize(size);
+    return packet(TraceMessage().text(50, bytes));
+  };
+  std::string large;
+  for (int i = 0; i < 60; ++i) large += packet(TraceMessage().text(900, std::string(1U << 20, '\0')));
+  const std::string inner = packed(large);
+  std::string outer;
+  for (int i = 0; i < 20; ++i) outer += inner;
+  const ImportedTrace trace(packed(outer) + varied_trace());
+  CHECK(trace.reported("unreadable_events") > 5);
+  CHECK(trace.of_table("kernel").size() == 1);
+}
+
+TEST_CASE(
+    "times and numbers at the ends of what can be told are left out or shown as they are, never added up wrongly") {
+  constexpr std::uint64_t kMost = INT64_MAX, kLeast = std::uint64_t{1} << 63, kFar = (std::uint64_t{1} << 62) - 1;
+  const auto old = [](const TraceMessage& legacy) { return TraceMessage().number(11, 1).message(6, legacy); };
+  const auto event = [](std::uint64_t ns, const TraceMessage& of) {
+    return packet(TraceMessage().number(8, ns).number(10, 1).message(11, of));
+  };
+  std::string trace =
+      packet(TraceMessage().number(10, 1).message(6, TraceMessage()
+                                                         .message(1, TraceMessage().number(1, 6).number(2, 0))
+                                                         .message(1, TraceMessage().number(1, 1).number(2, kMost))));
+  trace += thread_packet(1, 5, 6, "main");
+  trace += packet(TraceMessage().message(60, TraceMessage().number(1, 2).number(5, 1).message(8, TraceMessage())));
+  for (const std::uint64_t us : {std::uint64_t{1}, kFar / 1000 - 1, kMost / 1000 - 1, kMost, kLeast}) {
+    for (const std::uint64_t ns : {std::uint64_t{100}, kFar, std::uint64_t{0} - kFar, kMost, kLeast}) {
+      trace += event(ns, old(TraceMessage().number(2, 'X').number(3, us).number(4, kMost).number(15, us)));
+    }
+  }
+  trace += packet(TraceMessage().number(10, 1).number(13, 1).message(
+      44, TraceMessage().number(1, 5).number(2, 6).number(6, kMost / 1000).number(7, kMost / 1000).number(8, kMost)));
+  for (const std::uint64_t type : {1U, 2U, 1U, 2U}) {
+    const std::uint64_t delta = type == 1 ? kMost / 1000 : std::uint64_t{0} - kMost / 1000;
+    trace += event(200, TraceMessage().number(9, type).number(11, 1).number(2, delta).number(8, delta * 1000));
+    trace += event(200, TraceMessage().number(9, type).number(11, 1).number(1, delta));
+  }
+  trace += event(300, TraceMessage().number(9, 1).number(11, 1).number(20, kLeast).text(23, "far"));
+  trace += event(400, TraceMessage().number(9, 2).number(11, 1).number(20, kMost));
+  for (const std::uint64_t value : {kMost, kLeast}) {
+    trace += event(500, TraceMessage().number(9, 4).number(11, 2).number(30, value));
+    trace += packet(TraceMessage().number(8, value).number(10, 1).message(
+        53, TraceMessage().number(1, 1).number(2, kMost).number(3, 1)));
+  }
+  trace += event(std::uint64_t{0} - kFar, TraceMessage().number(9, 1).number(11, 1).text(23, "open"));
+  const ImportedTrace imported(trace);
+  CHECK(imported.reported("rows_skipped") > 0);
+  CHECK(imported.reported("rounded_counter") == 1);
+  CHECK(imported.sink.meta.contains("begin_unix_ns"));
+}
+
 TEST_CASE("Perfetto traces are known by their bytes, whatever they are called") {
   CHECK(sources::perfetto::probe_perfetto(varied_trace(), "anything.bin") > 50);
   CHECK(sources::perfetto::probe_perfetto("", "a.pftrace") == 0);

@@ -466,8 +466,11 @@ class Writer {
         head.number(2, count - static_cast<std::int64_t>(levels.values.size()));
         head.number(3, static_cast<std::int64_t>(last - first));
         head.number(4, column.encoding);
-        head.number(5, static_cast<std::int64_t>(definitions.size()));
-        head.number(6, static_cast<std::int64_t>(repetitions.size()));
+        const auto stated = [&](const std::string& of) {
+          return layout_.stated_level_bytes >= 0 ? layout_.stated_level_bytes : static_cast<std::int64_t>(of.size());
+        };
+        head.number(5, stated(definitions));
+        head.number(6, stated(repetitions));
         if (codec == kNoCodec) head.truth(7, false);
         head.close();
       });
@@ -479,7 +482,8 @@ class Writer {
   void page(int type, std::size_t plain_bytes, const std::string& bytes, Rest&& rest) {
     Thrift head;
     head.number(1, type);
-    head.number(2, static_cast<std::int64_t>(plain_bytes));
+    head.number(2,
+                layout_.stated_plain_bytes >= 0 ? layout_.stated_plain_bytes : static_cast<std::int64_t>(plain_bytes));
     head.number(3, static_cast<std::int64_t>(bytes.size()));
     if (layout_.checksums) {
       const auto sum = crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size()));

@@ -57,6 +57,9 @@ struct ParquetLayout {
   std::size_t rows_per_page = 1000;
   std::size_t rows_per_group = 100'000;
   bool checksums = false;
+  // What damaged pages say of themselves; -1: the truth.
+  std::int64_t stated_plain_bytes = -1;
+  std::int64_t stated_level_bytes = -1;  // of either kind, in pages of version 2
 };
 
 [[nodiscard]] std::string parquet_file(const std::vector<ParquetColumn>& columns, const ParquetLayout& layout = {});

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
@@ -241,6 +242,37 @@ TEST_CASE("a damaged page costs its column the rest of its group, and is told") 
   std::size_t there = 0;
   for (const auto& row : table.rows) there += row.size();
   CHECK(there == 550);
+}
+
+TEST_CASE("Parquet pages that state sizes which they cannot have take no memory, and cost only their columns") {
+  std::vector<ParquetColumn> columns;
+  for (int i = 0; i < 200; ++i) {
+    columns.push_back({fmt::format("column {}", i), test::kParquetInt64, numbers(30, 1, 1000, false)});
+  }
+  for (const int codec : {test::kNoCodec, test::kSnappy, test::kGzip, test::kZstd, test::kLz4Raw}) {
+    CAPTURE(codec);
+    ParquetLayout layout{.codec = codec, .stated_plain_bytes = std::int64_t{512} << 20};
+    for (layout.page_version = 1; layout.page_version <= 2; ++layout.page_version) {
+      const ReadTable table = read_table(test::parquet_file(columns, layout));
+      CHECK(table.problems.size() == columns.size());
+    }
+  }
+  const ParquetLayout levels{.page_version = 2, .stated_level_bytes = INT64_MAX};
+  const ReadTable table = read_table(test::parquet_file(columns, levels));
+  REQUIRE(table.problems.size() == columns.size());
+  CHECK(table.problems[0].what.find("levels that are longer than their page") != std::string::npos);
+}
+
+TEST_CASE("a Parquet column with a dictionary of truth values is told of, and the others are read") {
+  std::vector<ParquetColumn> columns = {{"truth", test::kParquetBoolean, numbers(30, 1, 2, false)},
+                                        {"number", test::kParquetInt64, numbers(30, 2, 1000, false)}};
+  for (auto& value : columns[0].values) std::get<std::int64_t>(value) &= 1;
+  columns[0].encoding = test::kDictionary;
+  const ReadTable table = read_table(test::parquet_file(columns));
+  REQUIRE(table.problems.size() == 1);
+  CHECK(table.problems[0].column == "truth");
+  REQUIRE(table.rows.size() == 30);
+  CHECK(table.rows.back().contains("number"));
 }
 
 TEST_CASE("a Parquet file that is cut anywhere is refused, and one with flipped bits is never read beyond its bytes") {

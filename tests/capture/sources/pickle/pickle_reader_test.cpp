@@ -244,6 +244,19 @@ TEST_CASE("pickle: bytes that are flipped never do more than end the reading") {
   CHECK(retained > 2'700);  // of 3,000: most flips change a value, not the form
 }
 
+TEST_CASE("a pickle that skips places of its memo again and again is given up before it fills the memory") {
+  std::string skipping = "\x80\x04]"s;
+  for (std::uint32_t i = 1; i <= 2'000; ++i) {
+    skipping += 'r';
+    for (unsigned byte = 0; byte < 4; ++byte) skipping += static_cast<char>(i * 65'000 >> (8 * byte));
+  }
+  const auto done = read(skipping + ".");
+  REQUIRE(done.ok());
+  CHECK(done->broken.find("unpacks to more values") != std::string::npos);
+  CHECK(text_of("\x80\x04]r\x00\xf0\x00\x00K\x01"
+                "aj\x00\xf0\x00\x00."s) == "[1]");
+}
+
 TEST_CASE("a packed pickle of lists without end is given up before it fills the memory") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("lists.pickle.gz");

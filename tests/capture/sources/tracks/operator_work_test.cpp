@@ -2,6 +2,7 @@
 #include "capture/sources/tracks/kernel_work.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <string>
 
@@ -55,6 +56,17 @@ TEST_CASE("operators: a convolution counts its output by stride, padding, dilati
   const std::string one = R"(["","","","","","","","False","","","[False, True, False]"])";
   const std::string dims = "[[2,8,8,8],[2,3,16,16],[8,3,3,3]]";
   CHECK(flops_of("aten::convolution_backward", dims) == 2 * flops_of("aten::convolution_backward", dims, one));
+}
+
+TEST_CASE("operators: convolutions of sizes that no tensor has tell nothing that was added up wrongly") {
+  const std::string dims = "[[2,3,9223372036854775807,16],[8,3,9223372036854775807,3],[8]]";
+  for (const std::string_view far : {"9223372036854775807", "-9223372036854775808", "1"}) {
+    CAPTURE(far);
+    const std::string values =
+        fmt::format(R"(["","","","[1, 1]","[{}, {}]","[{}, {}]","False","[0, 0]","1"])", far, far, far, far);
+    CHECK(flops_of("aten::convolution", dims, values) >= 0);
+    CHECK(flops_of("aten::convolution", "[[2,3,16,16],[8,3,-9223372036854775808,3],[8]]", values) >= 0);
+  }
 }
 
 TEST_CASE("operators: attention takes two products, half of them behind a causal mask") {

@@ -252,5 +252,14 @@ TEST_CASE("the session begins with its first event, and says what time that was"
   CHECK(sink.qualities[0].kind == "negative_duration");
 }
 
+TEST_CASE("the time of day of a session's begin stays a date, whatever the file says it was") {
+  RecordingSink sink;
+  UnorderedSession session(sink);
+  const std::uint32_t row = session.add_track(session.add_table(make_gpu_schema(GpuTable::kernel)), {.name = "stream"});
+  session.write(row, 3'000, 1, session.intern("first"), {});
+  REQUIRE(session.finish({.unix_ns = INT64_MAX}).ok());
+  CHECK(sink.meta.at("begin_unix_ns") == std::to_string(INT64_MAX));
+}
+
 }  // namespace
 }  // namespace accelscope::capture::sources::tracks

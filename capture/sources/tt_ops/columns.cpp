@@ -6,6 +6,7 @@
 
 #include "capture/sources/base/csv_table.h"
 #include "core/analysis/statistics/estimates.h"
+#include "core/base/capped.h"
 #include "core/base/text.h"
 #include "core/model/column_spec.h"
 
@@ -119,7 +120,8 @@ void DeviceTime::add(std::int64_t first_cycle, std::optional<std::int64_t> last_
   first_cycle_ = std::min(first_cycle_, first_cycle);
   // The duration may be that of one core, and the cycles those of all: the median passes over such rows.
   if (last_cycle && duration_ns && *duration_ns > 0 && *last_cycle > first_cycle) {
-    rates_.push_back(static_cast<double>(*last_cycle - first_cycle) / *duration_ns);
+    const double rate = static_cast<double>(*last_cycle - first_cycle) / *duration_ns;
+    if (rate > 0 && std::isfinite(rate)) rates_.push_back(rate);
   }
   operations_.push_back({first_cycle, std::max(first_cycle, last_cycle.value_or(first_cycle)), host_begin_ns});
 }
@@ -137,14 +139,16 @@ std::vector<ClockAnchor> DeviceTime::anchors(double ticks_per_ns) const {
   std::vector<ClockAnchor> following = following_anchors(ticks_per_ns);
   if (following.empty()) return following;
   const auto elapsed = [&](std::int64_t cycle) {
-    return static_cast<std::int64_t>(static_cast<double>(cycle - first_cycle_) / ticks_per_ns);
+    return capped_integer(static_cast<double>(cycle - first_cycle_) / ticks_per_ns);
   };
   const std::int64_t slack =
-      following.back().ns - following.front().ns - elapsed(following.back().ticks) + elapsed(following.front().ticks);
+      capped_difference(capped_difference(following.back().ns, following.front().ns),
+                        capped_difference(elapsed(following.back().ticks), elapsed(following.front().ticks)));
   if (slack > kMostSlack) return following;
   std::int64_t latest = INT64_MIN;
   for (const Operation& operation : operations_) {
-    if (operation.host_ns) latest = std::max(latest, *operation.host_ns - elapsed(operation.first_cycle));
+    if (operation.host_ns)
+      latest = std::max(latest, capped_difference(*operation.host_ns, elapsed(operation.first_cycle)));
   }
   return {{first_cycle_, latest}};
 }
@@ -170,12 +174,13 @@ std::vector<ClockAnchor> DeviceTime::following_anchors(double ticks_per_ns) cons
       anchors.push_back({operation.first_cycle, *operation.host_ns});
     } else if (operation.host_ns) {
       const auto at = [&](std::int64_t cycle) {
-        return anchors.back().ns +
-               static_cast<std::int64_t>(static_cast<double>(cycle - anchors.back().ticks) / ticks_per_ns);
+        return capped_sum(anchors.back().ns,
+                          capped_integer(static_cast<double>(cycle - anchors.back().ticks) / ticks_per_ns));
       };
       // The clock rested after all that ran before. Where something still runs, there is no place for a rest.
       const ClockAnchor rest{busy_until, at(busy_until)};
-      if (busy_until < operation.first_cycle && *operation.host_ns - at(operation.first_cycle) >= kLeastStep) {
+      if (busy_until < operation.first_cycle &&
+          capped_difference(*operation.host_ns, at(operation.first_cycle)) >= kLeastStep) {
         if (rest.ticks > anchors.back().ticks && rest.ns > anchors.back().ns) anchors.push_back(rest);
         anchors.push_back({operation.first_cycle, *operation.host_ns});
       }
@@ -186,8 +191,8 @@ std::vector<ClockAnchor> DeviceTime::following_anchors(double ticks_per_ns) cons
   if (anchors.size() > 1) {
     const ClockAnchor last = anchors.back();
     const std::int64_t end = std::max(busy_until, last.ticks + 1'000);
-    const auto length = static_cast<std::int64_t>(static_cast<double>(end - last.ticks) / ticks_per_ns);
-    anchors.push_back({end, last.ns + std::max<std::int64_t>(length, 1)});
+    const std::int64_t length = capped_integer(static_cast<double>(end - last.ticks) / ticks_per_ns);
+    anchors.push_back({end, capped_sum<std::int64_t>(last.ns, std::max<std::int64_t>(length, 1))});
   }
   return anchors;
 }

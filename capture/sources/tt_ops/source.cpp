@@ -20,6 +20,7 @@
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/tracks/unordered_session.h"
 #include "capture/sources/tt_ops/columns.h"
+#include "core/base/capped.h"
 #include "core/base/text.h"
 #include "core/model/column_spec.h"
 
@@ -205,7 +206,7 @@ void OpsReportImport::add_devices() {
     clock.anchors = {{device.time.first_cycle(), 0}};
     if (!placed.empty()) {
       clock.anchors = placed;
-      for (ClockAnchor& anchor : clock.anchors) anchor.ns -= first_host_;
+      for (ClockAnchor& anchor : clock.anchors) anchor.ns = capped_difference(anchor.ns, first_host_);
       estimated_ = true;
       resting_ += placed.size() > 1 ? 1 : 0;
     }
@@ -275,10 +276,15 @@ void OpsReportImport::write_row(const CsvTable& table, const Places& at) {
     ++ops_written_;
     return;
   }
+  const auto device = devices_.find(device_of(table, at));
+  if (device == devices_.end()) {  // its writer has added the first row of a device since the first look
+    ++untimed_;
+    return;
+  }
   const std::optional<std::int64_t> last = time_of(table, at.fw_end);
   fill(table, op_places_);
   const tracks::WrittenEvent op =
-      session_.write(devices_[device_of(table, at)].row, *cycle, last.value_or(*cycle) - *cycle, name, values_);
+      session_.write(device->second.row, *cycle, last.value_or(*cycle) - *cycle, name, values_);
   ++ops_written_;
   if (!host) return;
   const tracks::WrittenEvent call = write_on_host(table, at, *host, host_duration);

@@ -224,6 +224,53 @@ TEST_CASE("what is no operations report is refused by name, and one without rows
   CHECK(empty.qualities[0].kind == "no_rows");
 }
 
+TEST_CASE("an operations report that grows by a device while it is read keeps its other rows, and counts the new one") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("ops_perf_results.csv");
+  // The writer's next row comes behind the first look at the file, and before the second.
+  class GrowingReport final : public ForwardingSink {
+   public:
+    GrowingReport(EventSink& target, const std::string& report) : ForwardingSink(target), report_(report) {}
+    Result<void> define(const Definition& definition) override {
+      if (std::holds_alternative<Clock>(definition) && !grown_) {
+        grown_ = true;
+        test::write_file(report_, rows() + "Add,tt_dnn_device,2048,7,{},64,,,,100,200,100,,\n");
+      }
+      return ForwardingSink::define(definition);
+    }
+    static std::string rows() {
+      return std::string(kOpsHeader) + "Matmul,tt_dnn_device,1024,0,{},64,1000,1500,500,90000,94000,4000,31.5,32\n";
+    }
+
+   private:
+    const std::string& report_;
+    bool grown_ = false;
+  };
+  test::write_file(path, GrowingReport::rows());
+  RecordingSink sink;
+  GrowingReport growing(sink, path);
+  const Result<void> done = import_ops_report(path, {}, growing);
+  REQUIRE_MESSAGE(done.ok(), done.message());
+  CHECK(events_of_table(sink, "op").size() == 1);
+  std::uint64_t skipped = 0;
+  for (const QualityEntry& entry : sink.qualities) skipped += entry.kind == "rows_skipped" ? entry.count : 0;
+  CHECK(skipped == 1);
+}
+
+TEST_CASE("an operations report whose durations no device can take is read, each operation by its cycles") {
+  for (const char* duration : {"1e30", "inf", "1e300", "1e-320", "nan"}) {
+    CAPTURE(duration);
+    RecordingSink sink;
+    std::string rows = kOpsHeader;
+    for (const char* times : {"1000,1500,500,90000,94000,", "2305843009213693952,2305843009213693952,0,95000,96000,",
+                              "3000,3100,100,2305843009213690000,2305843009213693952,"}) {
+      rows += std::string("Matmul,tt_dnn_device,1024,0,{},64,") + times + duration + ",,\n";
+    }
+    import_report(rows, sink);
+    CHECK(events_of_table(sink, "op").size() == 3);
+  }
+}
+
 }  // namespace
 TEST_CASE("an operations report without host times sets aside what cannot be true on each device") {
   const auto row = [](int call, int device, std::string_view begin, std::string_view end) {

@@ -20,6 +20,7 @@
 #include "capture/sources/rocm/rocprof/reader.h"
 #include "capture/sources/rocm/run/records.h"
 #include "capture/sources/rocm/run/run.h"
+#include "core/base/capped.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources::rocm {
@@ -472,7 +473,7 @@ MaybeNumber CsvReader::agent_of(std::string_view cell, Process& process) {
   const MaybeNumber number = whole_number(blank == std::string_view::npos ? cell : cell.substr(blank + 1));
   const bool gpu = cell.starts_with("GPU");
   if (!number || !(gpu || cell.starts_with("CPU"))) return number;
-  const std::int64_t id = (gpu ? kByKind : 2 * kByKind) + *number;
+  const std::int64_t id = capped_sum(gpu ? kByKind : 2 * kByKind, *number);
   run_.add_agent(process.number, id, {gpu, *number, {}, {}, {}});
   return id;
 }

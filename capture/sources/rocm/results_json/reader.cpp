@@ -570,7 +570,8 @@ void ResultsReader::take_symbol(std::span<const JsonField> fields) {
   symbols_[*id] = std::move(symbol);
 }
 
-// The columns of kernels are those counters that the first launches have; what later ones have beyond is kept as text.
+// The columns of kernels are those counters that the first launches have; what later ones have beyond is kept as text,
+// and so are all of them where launches without counters came before.
 void ResultsReader::choose_counters(const json::JsonWindow& window) {
   if (keep_counters_) {
     counters_chosen_ = true;
@@ -579,6 +580,10 @@ void ResultsReader::choose_counters(const json::JsonWindow& window) {
         if (counter.name == run_.counters()[place].name) counter_places_[id] = place;
       }
     }
+    return;
+  }
+  if (run_.has_kernels()) {
+    counters_chosen_ = true;
     return;
   }
   std::set<std::string> names;

@@ -149,6 +149,7 @@ void RocprofReader::write_kernel(const KernelLayout& layout, const TextOf& text)
 
 Result<void> RocprofReader::read(CsvTable& table, const std::string& name) {
   const KernelLayout layout(table.names(), run_);
+  if (!layout.name) return Error{fmt::format("{}: has no column KernelName, so it is no table of kernels", name)};
   if (!layout.begin || !layout.end) {
     return Error{
         fmt::format("{}: rocprof wrote no times of these kernels (BeginNs, EndNs), so there is nothing to put "

@@ -15,6 +15,7 @@
 
 #include "capture/json/json_cursor.h"
 #include "capture/sources/sqlite/id_rows.h"
+#include "core/base/capped.h"
 #include "core/model/ids.h"
 
 namespace accelscope::capture::sources::rocm {
@@ -30,6 +31,8 @@ struct RocmRecord {
   MaybeNumber correlation;  // the profiler's own: joins a call and the work that it started
   MaybeNumber external;     // the program's
   MaybeNumber thread;
+
+  [[nodiscard]] std::int64_t duration() const noexcept { return capped_difference(end, start); }
 };
 
 struct RocmOnDevice : RocmRecord {

@@ -8,6 +8,7 @@
 #include "capture/json/json_cursor.h"
 #include "capture/sources/rocm/run/records.h"
 #include "capture/sources/tracks/gpu_tables.h"
+#include "core/base/capped.h"
 #include "core/base/text.h"
 #include "core/model/column_spec.h"
 #include "core/names/collective_words.h"
@@ -195,6 +196,10 @@ void RocmRun::set_counters(std::vector<RocmCounter> counters) {
   }
 }
 
+bool RocmRun::has_kernels() const noexcept {
+  return tables_[static_cast<std::size_t>(RocmTable::kernel)] != kRocmUnset;
+}
+
 std::uint32_t RocmRun::table_of(RocmTable table) {
   std::uint32_t& number = tables_[static_cast<std::size_t>(table)];
   if (number == kRocmUnset) number = session_.add_table(make_rocm_schema(table, counters_));
@@ -259,7 +264,7 @@ void RocmRun::write(const RocmDispatch& dispatch, std::span<const CounterValue> 
       row_of(device_row(sort, dispatch, device), RocmTable::kernel, collective ? "collective" : "stream");
   const tracks::EventValues& values =
       values_.of(dispatch, devices_[device].agent.number, processes_[dispatch.process].pid, counters);
-  begin_work(dispatch, session_.write(row, dispatch.start, dispatch.end - dispatch.start, dispatch.name, values));
+  begin_work(dispatch, session_.write(row, dispatch.start, dispatch.duration(), dispatch.name, values));
 }
 
 void RocmRun::write(const RocmCopy& copy) {
@@ -271,7 +276,7 @@ void RocmRun::write(const RocmCopy& copy) {
       values_.of(copy, devices_[device].agent.number, processes_[copy.process].pid,
                  copy.source ? agent_title(copy.process, copy.source) : copy.source_name,
                  copy.destination ? agent_title(copy.process, copy.destination) : copy.destination_name);
-  begin_work(copy, session_.write(row, copy.start, copy.end - copy.start, copy.name, values));
+  begin_work(copy, session_.write(row, copy.start, copy.duration(), copy.name, values));
 }
 
 void RocmRun::write(const RocmOnHost& event) {
@@ -285,7 +290,7 @@ void RocmRun::write(const RocmOnHost& event) {
   const Place& place = kPlaces[static_cast<std::size_t>(event.table)];
   const std::int64_t thread = event.thread.value_or(-1);
   const std::uint32_t row = row_of({place.sort, event.process, kNoDevice, thread, false}, place.table, "host_thread");
-  const WrittenEvent written = session_.write(row, event.start, event.end - event.start, event.name, values_.of(event));
+  const WrittenEvent written = session_.write(row, event.start, event.duration(), event.name, values_.of(event));
   if (event.correlation.value_or(0) == 0 || event.table == RocmHostTable::mark) return;
   if (!has_work(event.process, *event.correlation)) return;
   const auto id = static_cast<std::uint64_t>(*event.correlation);
@@ -303,12 +308,12 @@ void RocmRun::write(const RocmAllocation& allocation) {
     if (!allocation.releases) {
       allocated_[key] = {allocation.bytes.value_or(0), static_cast<std::int64_t>(device)};
     } else if (known != allocated_.end()) {
-      bytes = -known->second.bytes;
+      bytes = capped_difference<std::int64_t>(0, known->second.bytes);
       device = static_cast<std::size_t>(known->second.device);
       allocated_.erase(known);
     } else {
       if (*allocation.address != 0) ++unknown_releases_;
-      bytes = -bytes.value_or(0);
+      bytes = capped_difference<std::int64_t>(0, bytes.value_or(0));
     }
   }
   const RowKey key{RowSort::memory, allocation.process, static_cast<std::int64_t>(device), 0, false};

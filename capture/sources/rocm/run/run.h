@@ -108,6 +108,7 @@ class RocmRun {
   void name_thread(std::uint32_t process, std::int64_t thread, std::string name);
   // Before the first kernel is written; once.
   void set_counters(std::vector<RocmCounter> counters);
+  [[nodiscard]] bool has_kernels() const noexcept;
   [[nodiscard]] std::span<const RocmCounter> counters() const noexcept { return counters_; }
 
   void write(const RocmDispatch& dispatch, std::span<const CounterValue> counters = {});

@@ -91,7 +91,7 @@ const EventValues& RocmValues::of(const RocmCopy& copy, std::int64_t device, May
   using Columns = RocmCopyColumns;
   put_ids(copy, device);
   put(TransferColumns::bytes, copy.bytes);
-  const std::int64_t duration = copy.end - copy.start;
+  const std::int64_t duration = copy.duration();
   if (copy.bytes && *copy.bytes > 0 && duration > 0) {  // bytes per ns are GB/s
     values_.real(TransferColumns::bandwidth, static_cast<double>(*copy.bytes) / static_cast<double>(duration));
   }
@@ -143,7 +143,7 @@ const EventValues& RocmValues::of(const RocmAllocation& allocation, std::int64_t
   values_.integer(Columns::device, device);
   put_text(Columns::type, allocation.type);
   put_text(Columns::level, allocation.level);
-  values_.integer(Columns::call_ns, allocation.end - allocation.start);
+  values_.integer(Columns::call_ns, allocation.duration());
   put(Columns::correlation, allocation.correlation);
   put(Columns::queue_id, allocation.queue);
   put(Columns::stream_id, allocation.stream);

@@ -90,4 +90,24 @@ TEST_CASE("of a folder of rocprof's results the database is read, and its table 
   CHECK(kernels == 2);
 }
 
+TEST_CASE("rocprof's table without names of kernels is refused by what it lacks, when it is opened as such") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("results.csv");
+  test::write_file(path, "Index,gpu-id,grd,BeginNs,EndNs\n0,8,64,1000,2000\n");
+  const auto store = std::move(Store::create().value());
+  StoreSink sink(*store);
+  const Result<void> done = sources::rocm::import_rocprof_csv(path, {}, sink);
+  REQUIRE_FALSE(done.ok());
+  CHECK(done.message().find("KernelName") != std::string::npos);
+}
+
+TEST_CASE("rocprof's table with times at the ends of all numbers shows every kernel") {
+  const Imported session = imported_file("results.csv",
+                                         "Index,KernelName,gpu-id,queue-id,pid,tid,grd,wgr,BeginNs,EndNs\n"
+                                         "0,a,8,2,1,1,64,64,-9223372036854775808,9223372036854775807\n"
+                                         "1,b,8,2,1,1,64,64,9223372036854775807,-9223372036854775808\n",
+                                         false);
+  CHECK(session.count("kernel") == 2);
+}
+
 }  // namespace accelscope::capture

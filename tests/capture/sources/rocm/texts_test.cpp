@@ -284,4 +284,49 @@ TEST_CASE("tables of rocprofv3 in a folder are one session, launches and counter
   CHECK(one.events("memcpy")[0].device == "agent 4");
 }
 
+TEST_CASE("a result of rocprofv3 whose first launches have no counters keeps those of the later ones as text") {
+  // The first process was traced without counters.
+  const Imported session = imported_result(result_file(result_of_one(false) + "," + result_of_one()));
+  const std::vector<EventValues> kernels = session.events("kernel");
+  REQUIRE(kernels.size() == 4);
+  CHECK(std::count_if(kernels.begin(), kernels.end(), [](const EventValues& kernel) {
+          return kernel.string("further counters").find("=12.5") != std::string::npos;
+        }) == 1);
+}
+
+TEST_CASE("a result of rocprofv3 with times and sizes at the ends of all numbers shows every event") {
+  std::string text = result_of_one();
+  const auto put = [&](std::string_view known, std::string_view number) {
+    for (std::size_t at = text.find(known); at != std::string::npos; at = text.find(known, at + number.size()))
+      text.replace(at, known.size(), number);
+  };
+  put(R"("start_timestamp": 1100)", R"("start_timestamp": -9223372036854775808)");
+  put(R"("start_timestamp": 1300, "end_timestamp": 1320)",
+      R"("start_timestamp": -9000000000000000000, "end_timestamp": 9000000000000000000)");
+  put(R"("start_timestamp": 980, "end_timestamp": 985)",
+      R"("start_timestamp": -9000000000000000000, "end_timestamp": 9000000000000000000)");
+  put(R"("start_timestamp": 1000, "end_timestamp": 1010)",
+      R"("start_timestamp": -9223372036854775808, "end_timestamp": 9223372036854775807)");
+  put(R"("allocation_size": 1024)", R"("allocation_size": -9223372036854775808)");
+  const Imported session = imported_result(result_file(text));
+  CHECK(session.count("kernel") == 2);
+  CHECK(session.count("memcpy") == 1);
+  CHECK(session.count("runtime_call") == 1);
+  const std::vector<EventValues> memory = session.events("memory");
+  CHECK(memory.size() == 2);
+  CHECK(std::any_of(memory.begin(), memory.end(),
+                    [](const EventValues& event) { return event.integer("Bytes") == INT64_MAX; }));
+}
+
+TEST_CASE("a table of rocprofv3 with a device of the largest number is read") {
+  const test::TemporaryFolder folder;
+  test::write_file(folder.file("908_memory_copy_trace.csv"),
+                   "\"Kind\",\"Direction\",\"Stream_Id\",\"Source_Agent_Id\",\"Destination_Agent_Id\","
+                   "\"Correlation_Id\",\"Start_Timestamp\",\"End_Timestamp\"\n\"MEMORY_COPY\","
+                   "\"MEMORY_COPY_HOST_TO_DEVICE\",2,\"CPU 0\",\"GPU 9223372036854775807\",5,3200098838300000,"
+                   "3200098838300100\n");
+  const Imported session = imported_input({folder.file("908_memory_copy_trace.csv")});
+  CHECK(session.count("memcpy") == 1);
+}
+
 }  // namespace accelscope::capture

@@ -9,6 +9,7 @@
 #include "capture/sources/nsys/importer.h"
 #include "capture/sources/tracks/gpu_tables.h"
 #include "capture/sources/tracks/kernel_work.h"
+#include "core/base/capped.h"
 
 namespace accelscope::capture::sources::nsys {
 namespace {
@@ -52,7 +53,7 @@ bool NsysImporter::read_work(const Row& row, Work& work) {
     return false;
   }
   work.start = *start;
-  work.duration = *end - *start;
+  work.duration = capped_difference(*end, *start);
   work.device = row.integer(kWorkDevice);
   work.context = row.integer(kWorkContext);
   work.stream = row.integer(kWorkStream);
@@ -134,21 +135,23 @@ void NsysImporter::read_kernels() {
     values_.integer(KernelColumns::device, work.device);
     values_.integer(KernelColumns::context, work.context);
     values_.integer(KernelColumns::stream, work.stream);
-    const std::int64_t blocks = row.integer(kGrid) * row.integer(kGrid + 1) * row.integer(kGrid + 2);
-    const std::int64_t threads = row.integer(kBlock) * row.integer(kBlock + 1) * row.integer(kBlock + 2);
+    const std::int64_t blocks =
+        capped_product(capped_product(row.integer(kGrid), row.integer(kGrid + 1)), row.integer(kGrid + 2));
+    const std::int64_t threads =
+        capped_product(capped_product(row.integer(kBlock), row.integer(kBlock + 1)), row.integer(kBlock + 2));
     const StringId grid = dimensions(row.integer(kGrid), row.integer(kGrid + 1), row.integer(kGrid + 2));
     values_.string(KernelColumns::grid, grid);
     set_work(row.integer(name_field), grid, {row.integer(kGrid), row.integer(kGrid + 1), row.integer(kGrid + 2)});
     values_.string(KernelColumns::block,
                    dimensions(row.integer(kBlock), row.integer(kBlock + 1), row.integer(kBlock + 2)));
-    values_.integer(KernelColumns::shared_memory, row.integer(kStatic) + row.integer(kDynamic));
+    values_.integer(KernelColumns::shared_memory, capped_sum(row.integer(kStatic), row.integer(kDynamic)));
     set_number(KernelColumns::registers, row, kRegisters);
     const NsysGpu* gpu = facts_.find_gpu(facts_.gpu_of(work.process, work.device));
     if (gpu != nullptr && gpu->multiprocessors > 0 && blocks > 0) {
       const double each = static_cast<double>(blocks) / static_cast<double>(gpu->multiprocessors);
       values_.real(KernelColumns::blocks_per_sm, each);
       const std::int64_t warps =
-          (threads + kWarpThreads - 1) / kWarpThreads;  // of a block, the last one perhaps not full
+          capped_sum(threads, kWarpThreads - 1) / kWarpThreads;  // of a block, the last one perhaps not full
       values_.real(KernelColumns::warps_per_sm, each * static_cast<double>(warps));
     }
     if (row.has(kLaunch)) set_word(KernelOwnColumns::launch_type, NsysEnum::launch_type, row.integer(kLaunch));

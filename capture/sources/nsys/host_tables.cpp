@@ -7,6 +7,7 @@
 
 #include "capture/sources/nsys/importer.h"
 #include "capture/sources/tracks/gpu_tables.h"
+#include "core/base/capped.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources::nsys {
@@ -63,8 +64,8 @@ void NsysImporter::read_calls() {
     set_further(NsysTable::runtime_call, row, kCount);
     saw(*end);
     const StringId name = strings_.intern(row.integer(kName), NsysNameForm::function);
-    const tracks::WrittenEvent event =
-        session_.write(rows_.thread(ThreadRow::runtime, thread), *start, *end - *start, name, values_);
+    const tracks::WrittenEvent event = session_.write(rows_.thread(ThreadRow::runtime, thread), *start,
+                                                      capped_difference(*end, *start), name, values_);
     const std::uint64_t key = launch_key(process_key_of(thread), correlation);
     if (correlation != 0 && may_launch_[key & (may_launch_.size() - 1)]) {
       session_.add_flow(tracks::FlowSide::source, key, static_cast<std::uint64_t>(correlation), event);
@@ -96,7 +97,7 @@ void NsysImporter::read_system_calls() {
     }
     set_further(NsysTable::osrt_call, row, kCount);
     saw(end);
-    session_.write(rows_.thread(ThreadRow::system, row.integer(kThread)), *start, end - *start,
+    session_.write(rows_.thread(ThreadRow::system, row.integer(kThread)), *start, capped_difference(end, *start),
                    strings_.intern(row.integer(kName), NsysNameForm::function), values_);
   });
   if (stacks_.any()) read_tables_["OSRT_CALLCHAINS"] += stacks_.frames_read() - frames;
@@ -118,7 +119,7 @@ void NsysImporter::read_overhead() {
       set_further(NsysTable::overhead, row, kCount);
       const std::string_view type = words_.word(NsysEnum::overhead, row.integer(kType));
       const StringId name = row.has(kName) ? strings_.intern(row.integer(kName)) : session_.intern(type);
-      session_.write(rows_.overhead(row.integer(kThread)), *start, end - *start, name, values_);
+      session_.write(rows_.overhead(row.integer(kThread)), *start, capped_difference(end, *start), name, values_);
     });
   }
 }
@@ -182,8 +183,8 @@ void NsysImporter::read_library(const std::string& table, std::span<const std::s
     const bool text = row.has(5) && !row.text(5).empty();
     const StringId called =
         text ? session_.intern(row.text(5)) : strings_.intern(row.integer(row.has(3) ? 3 : 4), NsysNameForm::function);
-    session_.write(rows_.thread(ThreadRow::library, row.integer(2), name, number), *start, end - *start, called,
-                   values_);
+    session_.write(rows_.thread(ThreadRow::library, row.integer(2), name, number), *start,
+                   capped_difference(end, *start), called, values_);
   });
 }
 
@@ -240,7 +241,7 @@ void NsysImporter::read_thread_states() {
     values_.clear();
     if (state.running) values_.integer(StateColumns::cpu, state.cpu);
     if (state.reason != 0) values_.string(StateColumns::reason, state.reason);
-    session_.write(rows_.thread(ThreadRow::states, thread), state.since, until - state.since,
+    session_.write(rows_.thread(ThreadRow::states, thread), state.since, capped_difference(until, state.since),
                    state.running ? running : state.name, values_);
   };
   each_row(
@@ -420,7 +421,7 @@ void NsysImporter::write_range(const Row& row) {
     return;
   }
   saw(end.value_or(*start));
-  session_.write(to, *start, end ? *end - *start : 0, name, values_);
+  session_.write(to, *start, end ? capped_difference(*end, *start) : 0, name, values_);
 }
 
 // One of a union's members.
@@ -451,7 +452,8 @@ void NsysImporter::set_payload(const Row& row) {
 
 void NsysImporter::close_ranges() {
   for (const OpenRange& range : open_ranges_) {
-    session_.write(range.row, range.start, std::max<std::int64_t>(last_ - range.start, 0), range.name, range.values);
+    session_.write(range.row, range.start, std::max<std::int64_t>(capped_difference(last_, range.start), 0), range.name,
+                   range.values);
   }
   open_ranges_ = {};
 }

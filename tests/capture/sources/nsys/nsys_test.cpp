@@ -325,4 +325,23 @@ TEST_CASE("a database of another program is no Nsight Systems export, and the er
   CHECK(done.message().find("nsys export") != std::string::npos);
 }
 
+TEST_CASE("an Nsight Systems export with times and sizes at the ends of all numbers has as many events as a good one") {
+  const std::string sql = R"(
+    UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = -9223372036854775807 - 1, end = 1, gridX = 9223372036854775807,
+      gridY = 9223372036854775807, blockX = 9223372036854775807, blockY = 9223372036854775807,
+      staticSharedMemory = 9223372036854775807, dynamicSharedMemory = 9223372036854775807 WHERE end > 0;
+    UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = -9223372036854775807 - 1, end = 9223372036854775807;
+    UPDATE OSRT_API SET start = -9223372036854775807 - 1, end = 9223372036854775807;
+    UPDATE MPI_P2P_EVENTS SET start = -9223372036854775807 - 1, end = 9223372036854775807;
+    UPDATE CUPTI_ACTIVITY_KIND_OVERHEAD SET start = -9223372036854775807 - 1, end = 9223372036854775807;
+    UPDATE NVTX_EVENTS SET start = -9223372036854775807 - 1, end = 9223372036854775807 WHERE end IS NOT NULL;
+    UPDATE SCHED_EVENTS SET start = -9223372036854775807 - 1 WHERE isSchedIn = 1;)";
+  const Imported plain = imported_export(test::nsys_export_of_2026());
+  const Imported session = imported_export(test::nsys_export_of_2026() + sql);
+  for (const char* table : {"kernel", "runtime_call", "osrt_call", "nvtx"}) {
+    CAPTURE(table);
+    CHECK(session.count(table) == plain.count(table));
+  }
+}
+
 }  // namespace accelscope::capture::sources::nsys

@@ -19,6 +19,8 @@
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/sqlite/foreign_database.h"
 #include "capture/sources/tracks/unordered_session.h"
+#include "core/base/capped.h"
+#include "core/base/text.h"
 #include "core/model/column_spec.h"
 
 namespace accelscope::capture::sources::ttnn {
@@ -61,7 +63,8 @@ constexpr ColumnSpec kErrorColumns[] = {
 constexpr std::array<std::string_view, 5> kMemories = {"DRAM", "L1", "SYSTEM_MEMORY", "L1_SMALL", "TRACE"};
 constexpr std::array<std::string_view, 5> kLayouts = {"INTERLEAVED", "HEIGHT_SHARDED", "WIDTH_SHARDED", "BLOCK_SHARDED",
                                                       "SINGLE_BANK"};
-constexpr std::int64_t kUntimedNs = 1000;  // of operations whose duration is not known
+constexpr std::size_t kLongestTensor = 1024;  // of a tensor's description in lists of many
+constexpr std::int64_t kUntimedNs = 1000;     // of operations whose duration is not known
 
 template <std::size_t Size>
 [[nodiscard]] std::string word_of(const std::array<std::string_view, Size>& words, std::optional<std::int64_t> number) {
@@ -142,6 +145,7 @@ class MemoryReportImport {
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> pools_;
   std::uint32_t buffers_ = kNone;  // table
   std::uint64_t untimed_ = 0;
+  std::uint64_t cut_tensors_ = 0;
   std::uint64_t without_operation_ = 0;
   std::uint64_t buffer_rows_ = 0;
   struct PartRows {
@@ -171,8 +175,9 @@ void MemoryReportImport::read_operations() {
     const std::int64_t length = timed ? std::max<std::int64_t>(std::llround(seconds * kNsPerSecond), 1) : kUntimedNs;
     const std::int64_t id = found.integer(0);
     if (!places_.emplace(id, static_cast<std::int64_t>(operations_.size())).second) continue;
-    operations_.push_back({id, at, at + length, session_.intern(found.text(1))});
-    at += length;
+    const std::int64_t end = capped_sum(at, length);
+    operations_.push_back({id, at, end, session_.intern(found.text(1))});
+    at = end;
   }
 }
 
@@ -205,6 +210,10 @@ void MemoryReportImport::read_tensors() {
     if (found.has(7)) values_.string(7, session_.intern(word_of(kMemories, found.number(7))));
     session_.write(row, 0, 0, session_.intern(text), values_);
     ++parts_["tensor"].all;
+    if (text.size() > kLongestTensor) {
+      ++cut_tensors_;
+      text = utf8_front(text, kLongestTensor);
+    }
     tensors_.emplace(id, std::move(text));
   }
   ForeignRows copies = rows("device_tensors", {"tensor_id", "device_id", "address"});
@@ -342,7 +351,8 @@ void MemoryReportImport::write_buffer(const BufferKey& key, const LiveBuffer& bu
   const Operation& first = operations_[static_cast<std::size_t>(buffer.first)];
   write(first.begin, key.bytes, first.id);
   const auto after = static_cast<std::size_t>(buffer.last + 1);
-  if (after < operations_.size()) write(operations_[after].begin, -key.bytes, operations_[after].id);
+  if (after < operations_.size())
+    write(operations_[after].begin, capped_difference<std::int64_t>(0, key.bytes), operations_[after].id);
 }
 
 // Those that are not listed behind the operation before that one any more. At one address a release comes before the
@@ -427,6 +437,11 @@ void MemoryReportImport::report() {
   ImportReport& said = session_.report();
   said.note("time_unit", "the file tells how long operations took and not when: they lie one after another");
   said.note("time_unit", "operations have no duration; they are shown with 1 us each", untimed_);
+  said.note("texts_cut",
+            fmt::format("tensors are described by more than {} characters; lists of what operations read and make "
+                        "show the first of them",
+                        kLongestTensor),
+            cut_tensors_);
   said.note("rows_left_out", "buffers are listed behind operations that the file does not have", without_operation_);
   for (const auto& [table, rows] : parts_) {
     said.note("rows_left_out",

@@ -92,4 +92,33 @@ TEST_CASE("a report of TTNN of another version, without tables that this one has
   CHECK(quality_count(session, "rows_left_out") == 1);
 }
 
+TEST_CASE("a report of TTNN: a tensor with a shape of megabytes is cut where operations list it, which is said") {
+  const Imported session =
+      imported_report(ttnn_report_sql() +
+                      "UPDATE tensors SET shape = replace(hex(zeroblob(500000)), '0', 'x') WHERE tensor_id = 5;"
+                      "WITH RECURSIVE n(i) AS (VALUES(10) UNION ALL SELECT i + 1 FROM n WHERE i < 400)"
+                      "  INSERT INTO input_tensors SELECT 3, i, 5 FROM n;");
+  const std::vector<EventValues> operations = session.events("ttnn_op");
+  REQUIRE(operations.size() == 3);
+  CHECK(operations[2].string("inputs").starts_with("tensor 5 xxx"));
+  CHECK(operations[2].string("inputs").size() < 500'000);
+  CHECK(std::count_if(session.snapshot().quality.begin(), session.snapshot().quality.end(),
+                      [](const QualityEntry& entry) {
+                        return entry.kind == "texts_cut" && entry.count == 1 &&
+                               entry.detail.find("tensors are described") != std::string::npos;
+                      }) == 1);
+}
+
+TEST_CASE("a report of TTNN: operations that take longer than any session, and a buffer of a size below nothing") {
+  const Imported session =
+      imported_report(ttnn_report_sql() +
+                      "INSERT INTO buffers VALUES(1, 0, 128, -9223372036854775807 - 1, 1, 0);"
+                      "WITH RECURSIVE n(i) AS (VALUES(10) UNION ALL SELECT i + 1 FROM n WHERE i < 1100)"
+                      "  INSERT INTO operations SELECT i, 'slow', 9.9e6 FROM n;");
+  CHECK(session.count("ttnn_op") == 3 + 1091);
+  const std::vector<EventValues> memory = session.events("memory");
+  CHECK(std::any_of(memory.begin(), memory.end(),
+                    [](const EventValues& event) { return event.integer("bytes") == INT64_MAX; }));
+}
+
 }  // namespace accelscope::capture

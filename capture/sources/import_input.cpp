@@ -18,6 +18,7 @@
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/input_parts.h"
 #include "capture/sources/tt_ops/columns.h"
+#include "core/base/capped.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 #include "core/chunk/chunk_view.h"
@@ -244,14 +245,14 @@ struct PlacedProfile {
   constexpr double kAlike = 0.25;  // of the longer one: what the host sees begins before the device, and ends after it
   const std::int64_t length = span.last_ns - span.first_ns;
   const auto difference = [&](const ProfileExecution& execution) {
-    return format_duration(std::abs(execution.duration_ns - length));
+    return format_duration(std::abs(capped_difference(execution.duration_ns, length)));
   };
   for (const ProfileExecution& execution : listed.executions) {
     if (!execution.device_behind_ns) continue;
     const std::int64_t slack = execution.duration_ns / 10 + 1000;
-    const std::int64_t begin = span.first_ns + *execution.device_behind_ns;
-    if (begin < execution.begin_unix_ns - slack ||
-        begin + length > execution.begin_unix_ns + execution.duration_ns + slack)
+    const std::int64_t begin = capped_sum(span.first_ns, *execution.device_behind_ns);
+    if (begin < capped_difference(execution.begin_unix_ns, slack) ||
+        capped_sum(begin, length) > capped_sum(capped_sum(execution.begin_unix_ns, execution.duration_ns), slack))
       continue;
     return PlacedProfile{
         begin, fmt::format("placed by the clock of the device, which the system profile states beside that of "
@@ -262,7 +263,7 @@ struct PlacedProfile {
   for (const ProfileExecution& execution : listed.executions) {
     ++number;
     const auto longer = static_cast<double>(std::max(execution.duration_ns, length));
-    if (static_cast<double>(std::abs(execution.duration_ns - length)) > kAlike * longer) continue;
+    if (static_cast<double>(std::abs(capped_difference(execution.duration_ns, length))) > kAlike * longer) continue;
     return PlacedProfile{
         execution.begin_unix_ns,
         fmt::format("placed at the begin of execution {} of {} that the system profile has of its core: it lasts {} "
@@ -417,7 +418,7 @@ Result<void> InputImport::place_by_executions() {
     if (own == nullptr) continue;
     const std::optional<PlacedProfile> placed = place_profile(*own, *span);
     if (!placed) continue;
-    TRY(source.labelled.begin_at(placed->first_unix_ns - (span->first_ns - span->zero_ns)));
+    TRY(source.labelled.begin_at(capped_difference(placed->first_unix_ns, span->first_ns - span->zero_ns)));
     TRY(source.labelled.define(QualityEntry{"device_clock_estimated", 1, placed->how}));
   }
   return {};

@@ -10,6 +10,9 @@
 #include <thread>
 #include <utility>
 
+#include "core/base/capped.h"
+#include "core/model/time_range.h"
+
 namespace accelscope::capture::sources {
 namespace {
 
@@ -30,7 +33,7 @@ Result<void> PacedSink::append(SealedChunk chunk) {
       begin_ = std::chrono::steady_clock::now();
     }
     const auto after = static_cast<double>(range->end_ns - *first_ns_) / speed_;
-    wait_until(static_cast<std::int64_t>(after));
+    wait_until(whole_time(after));
   }
   return ForwardingSink::append(std::move(chunk));
 }
@@ -140,6 +143,10 @@ constexpr std::string_view kOwnSpan = "own_span_of.";
   text.remove_prefix(static_cast<std::size_t>(std::max(end, text.data() + first + 1) - text.data()));
   return error == std::errc() ? std::optional(value) : std::nullopt;
 }
+[[nodiscard]] std::optional<std::int64_t> next_time(std::string_view& text) {
+  const auto time = next_number(text);
+  return time && is_near_enough(*time) ? time : std::nullopt;
+}
 
 [[nodiscard]] ListedExecutions read_executions(std::string_view profile, std::string_view text) {
   ListedExecutions listed;
@@ -150,9 +157,9 @@ constexpr std::string_view kOwnSpan = "own_span_of.";
   while (!text.empty()) {
     std::string_view one = text.substr(0, text.find(';'));
     text.remove_prefix(std::min(text.size(), one.size() + 1));
-    const auto begin = next_number(one);
-    const auto duration = next_number(one);
-    if (begin && duration) listed.executions.push_back({*begin, *duration, next_number(one)});
+    const auto begin = next_time(one);
+    const auto duration = next_time(one);
+    if (begin && duration && *duration >= 0) listed.executions.push_back({*begin, *duration, next_time(one)});
   }
   return listed;
 }
@@ -198,7 +205,7 @@ MetaEntry SharedFacts::place(const MetaEntry& entry, const std::string& label) {
     const auto before = labelled_sink_whole_number(known->second);
     const auto more = labelled_sink_whole_number(entry.value);
     if (before && more) {
-      known->second = fmt::format("{}", *before + *more);
+      known->second = fmt::format("{}", capped_sum(*before, *more));
       return {entry.key, known->second};
     }
   }
@@ -243,9 +250,9 @@ Result<void> LabelledSink::define_fact(const MetaEntry& entry) {
   }
   if (entry.key.starts_with(kOwnSpan)) {
     std::string_view times = entry.value;
-    const auto first = next_number(times);
-    const auto last = next_number(times);
-    const auto zero = next_number(times);
+    const auto first = next_time(times);
+    const auto last = next_time(times);
+    const auto zero = next_time(times);
     if (first && last && zero) own_span_ = OwnSpan{entry.key.substr(kOwnSpan.size()), *first, *last, *zero};
     return {};
   }
@@ -270,7 +277,7 @@ Result<void> LabelledSink::begin_at(std::int64_t unix_ns) {
 Result<void> LabelledSink::delay(std::int64_t ns) {
   for (auto& [number, clock] : clocks_) {
     if (clock.anchors.empty()) clock.anchors.push_back({0, 0});
-    for (ClockAnchor& anchor : clock.anchors) anchor.ns += ns;
+    for (ClockAnchor& anchor : clock.anchors) anchor.ns = capped_sum(anchor.ns, ns);
     ++clock.version;
     if (Result<void> done = ForwardingSink::define(clock); !done) return done;
   }

@@ -16,6 +16,7 @@
 #include "capture/sources/base/csv_table.h"
 #include "capture/sources/neuron/importer.h"
 #include "capture/sources/neuron/read/table_rules.h"
+#include "core/base/capped.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources::neuron {
@@ -302,10 +303,10 @@ void rename_columns(parquet::TableReader& reader, const TableReading& table) {
       if (const auto time = json::to_rounded_int64(field); time && is_time(field.key)) times[field.key] = *time;
     }
     if (!times.contains("start_ts") || !times.contains("end_ts")) continue;
-    const std::int64_t length = times["end_ts"] - times["start_ts"];
+    const std::int64_t length = capped_difference(times["end_ts"], times["start_ts"]);
     const double margin = 2 + kRounding * std::fabs(static_cast<double>(times["end_ts"]));
-    const bool differs =
-        times.contains("duration_ns") && std::fabs(static_cast<double>(length - times["duration_ns"])) > margin;
+    const bool differs = times.contains("duration_ns") &&
+                         std::fabs(static_cast<double>(capped_difference(length, times["duration_ns"]))) > margin;
     if (static_cast<double>(length) < -margin || differs) return false;
   }
   return true;

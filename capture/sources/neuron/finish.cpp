@@ -346,7 +346,7 @@ void NeuronImporter::report_quality() {
                              "described while running were not captured, so the curve is too high. Capture with "
                              "--enable-dge-notifs",
                              last.value),
-                 static_cast<std::uint64_t>(std::abs(last.value)));
+                 static_cast<std::uint64_t>(std::abs(std::max(last.value, -INT64_MAX))));
   }
   report_coverage();
   report_schema();

@@ -594,7 +594,8 @@ void NeuronImporter::on_row(std::span<const json::JsonField> fields, bool is_obj
   if (current_.joined) add_joined(fields);
   if (current_.inferred != nullptr) system_.look_at(current_.json_name, fields);
   if (current_.is_hbm_usage) {
-    if (!system_.hbm.add(fields)) report_.skipped_row(current_.json_name, "no time stamp", place.offset);
+    if (!system_.hbm.add(fields))
+      report_.skipped_row(current_.json_name, "no time stamp, or one out of any range", place.offset);
   } else if (current_.facts) {
     facts_.add(fact_table_name(current_.json_name), fields);
   } else if (current_.rule != nullptr) {

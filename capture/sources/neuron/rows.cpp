@@ -13,6 +13,7 @@
 #include "capture/sources/neuron/importer.h"
 #include "capture/sources/neuron/read/table_rules.h"
 #include "capture/sources/neuron/tool.h"
+#include "core/base/capped.h"
 #include "core/base/text.h"
 #include "core/names/collective_words.h"
 
@@ -251,7 +252,7 @@ void NeuronImporter::look_at_allocation(ImportTable& into, const BoundRow& row) 
   EventSorter& sorter = into.sorter();
   const auto first = row.integer("start_address");
   const auto last = row.integer("end_address");
-  if (first && last && *last >= *first && *last - *first < kMaxAllocationBytes) {
+  if (first && last && *last >= *first && capped_difference(*last, *first) < kMaxAllocationBytes) {
     sorter.integer(bytes, *last - *first + 1);  // the end is inclusive
     sorter.unsigned_integer(address, static_cast<std::uint64_t>(*first));
   }

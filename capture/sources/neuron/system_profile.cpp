@@ -10,7 +10,9 @@
 
 #include "capture/sources/neuron/read/table_rules.h"
 #include "capture/sources/parquet/table_reader.h"
+#include "core/base/capped.h"
 #include "core/base/text.h"
+#include "core/model/time_range.h"
 
 namespace accelscope::capture::sources::neuron {
 namespace {
@@ -173,7 +175,7 @@ std::map<HostTransfers::Place, std::vector<HostTransfers::Call>> HostTransfers::
     const std::int64_t moved = std::max(done.call.bytes, done.inside);
     const std::int64_t own = moved - done.inside;
     if (!open.empty()) {
-      open.back().inside += moved;
+      open.back().inside = capped_sum(open.back().inside, moved);
       if (!knows_core(open.back().call)) open.back().call.core = done.call.core;
     }
     done.call.bytes = own;
@@ -234,7 +236,7 @@ void EventFlows::links(const std::function<void(std::uint64_t from, std::uint64_
 bool HbmSamples::add(std::span<const json::JsonField> row) {
   constexpr std::string_view kBytes = "_bytes";
   const auto time = integer_of(row, "timestamp");
-  if (!time) return false;
+  if (!time || !is_near_enough(*time)) return false;
   Categories& memory = memories_[{std::string(text_of(row, "instance_id")), integer_of(row, "device_idx").value_or(0),
                                   integer_of(row, "hbm_idx").value_or(0)}];
   for (const json::JsonField& field : row) {

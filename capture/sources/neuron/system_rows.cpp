@@ -7,6 +7,7 @@
 
 #include "capture/sources/chrome/read/row_reader.h"
 #include "capture/sources/neuron/importer.h"
+#include "core/base/capped.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources::neuron {
@@ -117,7 +118,7 @@ void NeuronImporter::look_at_call(NeuronTable kind, ImportTable& into, const Bou
     ProfileExecution times{*row.start, *row.duration, {}};
     const auto device = row.integer("nc_timestamp_ns");
     const auto cpu = row.integer("cpu_timestamp_ns");
-    if (device && cpu) times.device_behind_ns = *cpu - *device;
+    if (device && cpu) times.device_behind_ns = capped_difference(*cpu, *device);
     system_.executions.push_back({system_.cores.find(core), row.integer("model_id").value_or(-1), times});
     return;
   }
@@ -174,8 +175,9 @@ void NeuronImporter::derive_host_transfers() {
       rates.sorter().commit(track, step.time, 0, 0);
     }
     std::int64_t bytes = 0;
-    for (const HostTransfers::Call& piece : pieces) bytes += piece.bytes;
-    all[static_cast<std::size_t>(direction)] += bytes;
+    for (const HostTransfers::Call& piece : pieces) bytes = capped_sum(bytes, piece.bytes);
+    std::int64_t& of_all = all[static_cast<std::size_t>(direction)];
+    of_all = capped_sum(of_all, bytes);
     if (const std::string device = system_.cores.device(core); !device.empty()) state(direction, bytes, device);
   }
   for (const TransferDirection direction : {TransferDirection::to_device, TransferDirection::to_host}) {

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <set>
 
+#include "core/base/capped.h"
+
 namespace accelscope::capture::sources::neuron {
 namespace {
 
@@ -71,7 +73,7 @@ void CorePlan::settle(std::optional<std::int64_t> stated_cores, std::int64_t num
   count = std::clamp<std::int64_t>(count, 1, kMostCores);
   if (!numbers.empty()) number = *numbers.begin();
   numbers_.resize(static_cast<std::size_t>(count));
-  for (std::int64_t core = 0; core < count; ++core) numbers_[static_cast<std::size_t>(core)] = number + core;
+  for (std::int64_t core = 0; core < count; ++core) numbers_[static_cast<std::size_t>(core)] = capped_sum(number, core);
   // Cores need not follow each other on the chip.
   if (static_cast<std::int64_t>(numbers.size()) == count) std::copy(numbers.begin(), numbers.end(), numbers_.begin());
   for (const auto& [graph, core] : core_of_graph_) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "capture/sources/tracks/track_events.h"
+#include "core/base/capped.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources::neuron {
@@ -280,7 +281,7 @@ std::vector<SpillLifetimes::Block> SpillLifetimes::blocks() const {
       } else if (block.variable.empty()) {
         block = {variable, move.start, move.end, 0};  // its save is not in the profile
       }
-      if (move.is_save) block.bytes += move.bytes;
+      if (move.is_save) block.bytes = capped_sum(block.bytes, move.bytes);
       if (!move.is_save) {
         if (block.bytes == 0) block.bytes = move.bytes;
         reloaded = true;

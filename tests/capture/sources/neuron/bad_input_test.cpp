@@ -1,12 +1,15 @@
 // Damaged and hostile files: a clear error, or as much as can be read with a report of the rest.
+#include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <random>
 
+#include "capture/sources/neuron/system_profile.h"
 #include "tests/capture/imported.h"
 
 namespace accelscope::capture {
@@ -220,6 +223,55 @@ TEST_CASE("a sink that fails ends the import with its message") {
       sources::neuron::import_neuron_json(json::ByteSource::from_memory(json), "test.json", {}, sink);
   REQUIRE(!done.ok());
   CHECK(done.message() == "the disk is full");
+}
+
+TEST_CASE("a profile whose counts and addresses are the ends of all numbers is read, and its open transfers told of") {
+  const Imported session = Imported::text("{\"instruction\":[" + instruction(0, R"(,"subgraph":"sg00","pcore_idx":1)") +
+                                          "," + instruction(90) + "]," +
+                                          R"("pending_dma":[{"timestamp":5,"value":-9223372036854775808}],
+          "model_info":[{"sg_name":"sg00","nc_idx":9223372036854775807}],
+          "sbuf_allocation":[{"timestamp":1,"duration":9,"tensor_name":"t","partition":"3",
+            "start_address":-9223372036854775808,"end_address":9223372036854775807}],
+          "dma":[{"timestamp":10,"duration":5,"aggregated":"yes","subgroup":"q","variable":"s","source":[["SB"]],
+            "dest":["VIRTUAL"],"write_size":9223372036854775807},
+           {"timestamp":20,"duration":5,"aggregated":"yes","subgroup":"q","variable":"s","source":[["SB"]],
+            "dest":["VIRTUAL"],"write_size":9223372036854775807}]})");
+  CHECK(session.count("instruction") == 2);
+  REQUIRE(session.quality("pending_dma_open") != nullptr);
+  CHECK(session.quality("pending_dma_open")->count == std::uint64_t{INT64_MAX});
+  std::int64_t most = 0;
+  for (const EventValues& event : session.events("memory_event"))
+    most = std::max(most, event.integer("allocation_bytes").value_or(0));
+  CHECK(most == INT64_MAX);
+}
+
+TEST_CASE("a system profile whose clocks and sizes are the ends of all numbers is read") {
+  const auto call = [](int start, int duration, const char* name, const char* more) {
+    return fmt::format(R"({{"timestamp":{},"duration":{},"name":"{}","id":{},"instance_id":"i-1","process_id":4,)"
+                       R"("thread_id":5,"lnc_idx":0,"type":3,{}}})",
+                       1'700'000'000'000'000'000 + start, duration, name, start, more);
+  };
+  const char* const largest = R"("size":9000000000000000000)";
+  const Imported session = Imported::text(
+      "{\"trace_events\":[" +
+      call(1, 900, "nc_exec_running",
+           R"("group":"hardware","nc_timestamp_ns":-9223372036854775808,"cpu_timestamp_ns":9223372036854775807)") +
+      "," + call(2, 900, "nrt_tensor_write", largest) + "," + call(3000, 900, "nrt_tensor_write", largest) + "," +
+      call(6000, 900, "nrt_tensor_write", R"("size":1)") + "," + call(6100, 9, "nrt_tensor_write", largest) + "," +
+      call(6200, 9, "nrt_tensor_write", largest) + "]}");
+  CHECK(session.count("trace_event") == 6);
+}
+
+TEST_CASE("samples of HBM at times that no session has are left out and counted") {
+  sources::neuron::HbmSamples samples;
+  const auto row = [&](std::string_view time) {
+    const std::array<json::JsonField, 2> fields = {
+        {{"timestamp", time, json::JsonKind::number}, {"weights_bytes", "8", json::JsonKind::number}}};
+    return samples.add(fields);
+  };
+  CHECK_FALSE(row("9223372036854775807"));
+  CHECK_FALSE(row("-9223372036854775808"));
+  CHECK(row("1700000000000000000"));
 }
 
 }  // namespace accelscope::capture

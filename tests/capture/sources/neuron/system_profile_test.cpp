@@ -7,6 +7,7 @@
 #include <set>
 
 #include "capture/sources/base/importers.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/import_input.h"
 #include "capture/sources/input_parts.h"
 #include "capture/sources/neuron/system_profile.h"
@@ -16,6 +17,7 @@
 #include "core/analysis/time/executors.h"
 #include "core/analysis/time/session_activity.h"
 #include "tests/capture/imported.h"
+#include "tests/capture/recording_sink.h"
 #include "tests/support/files.h"
 #include "tests/support/neuron/system_profile.h"
 #include "tests/support/torch/allocator_model.h"
@@ -364,6 +366,24 @@ TEST_CASE("dates of profiles are read with their fraction and zone") {
   CHECK(unix_ns_of_date("2025-12-18 17:35:56.5 +0200 CEST") == 1'766'072'156'500'000'000);
   CHECK_FALSE(unix_ns_of_date("1970-01-01 00:00:00.000000500 +0000 UTC"));
   CHECK_FALSE(unix_ns_of_date("soon"));
+}
+
+TEST_CASE("clocks and executions that a session file made up move to the ends of time and no farther") {
+  RecordingSink target;
+  sources::SharedFacts facts;
+  sources::LabelledSink sink(target, "rank 1", facts);
+  Clock clock;
+  clock.anchors = {{0, INT64_MAX}};
+  REQUIRE(sink.define(clock).ok());
+  REQUIRE(sink.delay(1000).ok());
+  CHECK(target.clocks.at(clock.number).anchors.front().ns == INT64_MAX);
+  REQUIRE(sink.define(MetaEntry{sources::executions_fact("p", 1),
+                                "-9223372036854775808 9223372036854775807 -9223372036854775808;5 -7;5 10 3;"})
+              .ok());
+  REQUIRE(sink.executions().size() == 1);
+  CHECK(sink.executions()[0].executions == std::vector<sources::ProfileExecution>{{5, 10, 3}});
+  REQUIRE(sink.define(MetaEntry{sources::own_span_fact("p"), "-9223372036854775808 9223372036854775807 0"}).ok());
+  CHECK_FALSE(sink.own_span());
 }
 
 }  // namespace accelscope::capture

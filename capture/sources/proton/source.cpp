@@ -15,6 +15,7 @@
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/tracks/gpu_tables.h"
 #include "capture/sources/tracks/unordered_session.h"
+#include "core/base/capped.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources::proton {
@@ -202,7 +203,7 @@ std::int64_t HatchetImport::write_tree(std::string_view text, std::int64_t begin
     open.push_back({&node, end});
     const ProtonMetrics metrics = read_metrics(node.metrics);
     if (metrics.time_ns > 0) write_kernel(node, metrics, end);
-    end += metrics.time_ns;
+    end = capped_sum(end, metrics.time_ns);
     if (session_.cancelled()) return end;
   }
   close_to(0);

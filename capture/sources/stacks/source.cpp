@@ -394,7 +394,7 @@ struct CollapsedLine {
   const std::size_t blank = line.rfind(' ');
   if (blank == std::string_view::npos) return false;
   const std::optional<double> count = csv_real(line.substr(blank + 1));
-  if (!count || *count < 0 || *count > static_cast<double>(kMostCounts)) return false;
+  if (!count || !(*count >= 0 && *count <= static_cast<double>(kMostCounts))) return false;
   found.count = static_cast<std::int64_t>(*count);
   found.frames.clear();
   const std::string_view stack = trimmed(line.substr(0, blank));

@@ -18,6 +18,7 @@
 #include "capture/sources/base/line_blocks.h"
 #include "capture/sources/tt_metal/write/marker_runs.h"
 #include "capture/sources/tt_metal/write/writer.h"
+#include "core/base/capped.h"
 #include "core/base/checksum.h"
 
 namespace accelscope::capture::sources::tt_metal {
@@ -307,10 +308,10 @@ std::vector<LogRow> DeviceLogFollower::new_rows() {
 void DeviceLogFollower::place(Chip& chip, const DeviceLogLayout& layout) const {
   const double mhz = layout.frequency_mhz > 0 ? layout.frequency_mhz : 1000;
   const double span_ns = static_cast<double>(chip.last - chip.first) * 1000 / mhz;
-  const std::int64_t at_first = std::max<std::int64_t>(now_ns_ - static_cast<std::int64_t>(span_ns), 0);
+  const std::int64_t at_first = std::max<std::int64_t>(capped_difference(now_ns_, capped_integer(span_ns)), 0);
   ClockAnchor& anchor = chip.clock.anchors.front();
   const double to_anchor_ns = static_cast<double>(anchor.ticks - chip.first) * 1000 / mhz;
-  const std::int64_t ns = at_first + static_cast<std::int64_t>(to_anchor_ns);
+  const std::int64_t ns = capped_sum(at_first, capped_integer(to_anchor_ns));
   if (chip.placed && ns >= anchor.ns) return;
   anchor.ns = ns;
 }

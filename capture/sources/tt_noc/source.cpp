@@ -25,6 +25,7 @@
 #include "capture/sources/base/importers.h"
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/tracks/unordered_session.h"
+#include "core/base/capped.h"
 #include "core/base/text.h"
 #include "core/model/column_spec.h"
 
@@ -70,7 +71,7 @@ class ChipRows {
 // Cores in the order of their columns, then rows, as in device logs.
 [[nodiscard]] tracks::RowPlace place_of(const CorePlace& place) {
   constexpr std::int64_t kMostRowsOfChip = 1 << 16;
-  return {tracks::kDeviceRows, place.x * kMostRowsOfChip + place.y};
+  return {tracks::kDeviceRows, capped_sum(capped_product(place.x, kMostRowsOfChip), place.y)};
 }
 
 std::uint32_t ChipRows::of_core(const CorePlace& place, std::string_view suffix, std::uint32_t table,

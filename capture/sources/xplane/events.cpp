@@ -8,6 +8,7 @@
 #include "capture/sources/tracks/gpu_tables.h"
 #include "capture/sources/tracks/kernel_work.h"
 #include "capture/sources/xplane/importer.h"
+#include "core/base/capped.h"
 
 namespace accelscope::capture::sources::xplane {
 namespace {
@@ -270,7 +271,8 @@ void XPlaneImporter::write_memory(PlaneState& /*plane*/, const MetadataSlot& met
     }
     ++(bytes ? counts_.releases_joined : counts_.releases_without_size);
   }
-  if (bytes) values_.integer(MemoryColumns::bytes, metadata.release ? -*bytes : *bytes);
+  if (bytes)
+    values_.integer(MemoryColumns::bytes, metadata.release ? capped_difference<std::int64_t>(0, *bytes) : *bytes);
   if (meanings.address) values_.integer(MemoryColumns::address, *meanings.address);
   if (meanings.allocated) values_.integer(MemoryColumns::allocated, *meanings.allocated);
   if (meanings.reserved) values_.integer(MemoryColumns::reserved, *meanings.reserved);

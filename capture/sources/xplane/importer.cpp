@@ -20,6 +20,7 @@
 #include "capture/sources/tracks/kernel_work.h"
 #include "capture/sources/xplane/read/records.h"
 #include "capture/sources/xplane/read/space_index.h"
+#include "core/base/capped.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources::xplane {
@@ -335,7 +336,7 @@ constexpr std::uint32_t kUnasked = StatTable::kNoField - 1;
 
 [[nodiscard]] std::int64_t whole_of(const StatValue& value) noexcept {
   return value.kind == StatValue::Kind::real
-             ? static_cast<std::int64_t>(std::clamp(std::bit_cast<double>(value.bits), -9.0e18, 9.0e18))
+             ? capped_integer(std::clamp(std::bit_cast<double>(value.bits), -9.0e18, 9.0e18))
              : static_cast<std::int64_t>(value.bits);
 }
 

@@ -101,5 +101,19 @@ TEST_CASE(
                     [](const QualityEntry& entry) { return entry.kind == "rows_left_out"; }));
 }
 
+TEST_CASE("a tree of Proton whose times together are longer than any session has all its kernels") {
+  constexpr std::size_t kKernels = 1'100;
+  const auto node = [](const std::string& name, const std::string& ns, const std::string& children) {
+    return "{\"frame\":{\"name\":\"" + name + "\",\"type\":\"function\"},\"metrics\":{\"time (ns)\":" + ns +
+           "},\"children\":[" + children + "]}";
+  };
+  std::string kernels;
+  for (std::size_t i = 0; i < kKernels; ++i) kernels += (i == 0 ? "" : ",") + node("k", "9007199254740992", "");
+  RecordingSink sink;
+  const std::string tree = "[" + node("ROOT", "0", kernels) + ",{\"CUDA\":{}}]";
+  REQUIRE(import_hatchet(json::ByteSource::from_memory(tree), "p.hatchet", {}, sink).ok());
+  CHECK(proton_events(sink, "kernel", "k").size() == kKernels);
+}
+
 }  // namespace
 }  // namespace accelscope::capture::sources::proton

@@ -337,6 +337,14 @@ TEST_CASE("collapsed stacks become a flame graph: frames that follow each other 
   CHECK(stacks::probe_collapsed("plain words of a text\nmore of them\n", "") == 0);
 }
 
+TEST_CASE("collapsed stacks: a count that is no number costs its line alone") {
+  RecordingSink sink;
+  import_text(stacks::import_collapsed, "main;work nan\nmain;read 3\nmain;read -nan\nmain inf\n", sink);
+  CHECK(text_events(sink, "frame", "work").empty());
+  CHECK(sink.meta.at("counts") == "3");
+  CHECK(said(sink, "rows_skipped") == 3);
+}
+
 TEST_CASE("perf script: a tracepoint's fields are kept, and what of frames is not is named") {
   RecordingSink sink;
   import_text(stacks::import_perf_script,

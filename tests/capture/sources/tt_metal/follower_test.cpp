@@ -376,4 +376,26 @@ TEST_CASE("lines without an end are left out and counted as the import does") {
   CHECK(quality_count(imported, "rows_skipped") == 1);
 }
 
+TEST_CASE("a followed log that states a clock of next to nothing gives all its zones") {
+  const test::TtLogOptions options = options_of(test::TtLogEra::h, 1);
+  const std::string plain = test::tt_log_text(options);
+  std::string slow = plain;
+  const std::string_view stated = "CHIP_FREQ[MHz]: ";
+  const std::size_t at = slow.find(stated);
+  REQUIRE(at != std::string::npos);
+  const std::size_t digits = at + stated.size();
+  slow.replace(digits, slow.find_first_not_of("0123456789", digits) - digits, "1e-15");
+  const auto zones_of = [&](const std::string& text) {
+    return follow([&](sources::tt_metal::DeviceLogFollower& follower) {
+             follower.begin_anew();
+             const std::size_t half = text.rfind('\n', text.size() / 2) + 1;
+             follower.feed(text.substr(0, half), 1000);
+             follower.feed(text.substr(half), 2000);
+           })
+        .count("zone");
+  };
+  CHECK(zones_of(plain) > 0);
+  CHECK(zones_of(slow) == zones_of(plain));
+}
+
 }  // namespace accelscope::capture

@@ -192,5 +192,16 @@ TEST_CASE("a network trace that is cut at any byte gives what it holds, or an er
   }
 }
 
+TEST_CASE("a network trace whose cores lie at places that no chip has is read with rows of those names") {
+  RecordingSink sink;
+  import_network(import_noc_trace,
+                 R"([{"proc":"BRISC","noc":"NOC_1","sx":9223372036854775807,"sy":9223372036854775807,"type":"READ",)"
+                 R"("timestamp":1},{"proc":"BRISC","noc":"NOC_1","sx":-9223372036854775808,"sy":-1,"type":"READ",)"
+                 R"("timestamp":2}])",
+                 sink);
+  CHECK(named_events(sink, "core 9223372036854775807,9223372036854775807 BRISC network", "READ").size() == 1);
+  CHECK(named_events(sink, "core -9223372036854775808,-1 BRISC network", "READ").size() == 1);
+}
+
 }  // namespace
 }  // namespace accelscope::capture::sources::tt_noc

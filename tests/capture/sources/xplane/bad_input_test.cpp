@@ -1,6 +1,7 @@
 // Damaged XPlane files: what they still hold, what is said of the rest, and never a crash.
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <random>
 
 #include "capture/sources/import_input.h"
@@ -130,6 +131,20 @@ TEST_CASE("a log directory opens as the hosts of its last run, and nothing in it
   CHECK(found->parts[0].label == "h0");
   CHECK(found->parts[1].label == "h1");
   CHECK(found->skipped.size() == 4);
+}
+
+TEST_CASE("figures that are no numbers, and a release of less than any memory, cost no event") {
+  XPlane host("/host:CPU");
+  host.event_name(1, "MemoryDeallocation");
+  host.add_stat(host.real("profile_start_time", std::numeric_limits<double>::quiet_NaN()));
+  XLine line(1, "t", 0);
+  line.event(1, 1000, 5,
+             {host.number("addr", 4096), host.number("index_on_host", 0),
+              host.number("allocation_bytes", std::numeric_limits<std::int64_t>::min())});
+  const Imported session = imported_space(XSpace().add(host.add(line)).bytes());
+  const std::vector<EventValues> memory = session.events("memory");
+  REQUIRE(memory.size() == 1);
+  CHECK(memory[0].integer("Bytes") == std::numeric_limits<std::int64_t>::max());
 }
 
 }  // namespace accelscope::capture

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/base/capped.h"
+
 namespace accelscope::capture::sources::sqlite {
 namespace {
 
@@ -102,7 +104,7 @@ bool KeyedRows::find(std::int64_t key) {
   constexpr std::int64_t kNear = 8;  // rows that are passed sooner than a key is looked up
   found_ = false;
   if (!exists_) return false;
-  if (primary_ && (!started_ || !any_ || key < current_ || key - current_ > kNear)) {
+  if (primary_ && (!started_ || !any_ || key < current_ || capped_difference(key, current_) > kNear)) {
     rows_.restart(key);
     step();
     if (!any_ && !rows_.status()) ++unread_;

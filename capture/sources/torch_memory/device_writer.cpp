@@ -319,6 +319,10 @@ struct TotalRow {
   std::int64_t (*value)(const AllocatorTotals&);
 };
 [[nodiscard]] std::int64_t as_signed(std::uint64_t value) noexcept { return static_cast<std::int64_t>(value); }
+// Segments that a broken file has join may be of 2^63 bytes and more together.
+[[nodiscard]] std::int64_t bytes_of(std::uint64_t begin, std::uint64_t end) noexcept {
+  return as_signed(std::min<std::uint64_t>(end - begin, INT64_MAX));
+}
 constexpr TotalRow kTotalRows[] = {
     {"reserved", [](const AllocatorTotals& t) { return as_signed(t.reserved); }},
     {"active", [](const AllocatorTotals& t) { return as_signed(t.active); }},
@@ -462,7 +466,7 @@ Row DeviceWriter::begin_segment_row(std::uint64_t address, std::int64_t bytes, s
 }
 
 void DeviceWriter::held(std::uint64_t begin, std::uint64_t end, std::string_view action, const HeldRun& run) {
-  Row row = begin_segment_row(begin, as_signed(end - begin), action);
+  Row row = begin_segment_row(begin, bytes_of(begin, end), action);
   row.unsigned_integer(SegmentColumns::stream, run.stream);
   row.boolean(SegmentColumns::joins, run.expandable);
   row.string(SegmentColumns::type, writer_.intern(run.small ? "small" : "large"));
@@ -518,7 +522,7 @@ void DeviceWriter::write_changes(const AllocatorReplay::Blocks& older) {
     const auto segment = replay_->segment_at(begin);
     const bool is_held = segment && replay_->runs().at(*segment).end >= end;
     piece = is_held ? std::next(piece) : pieces_.erase(piece);
-    if (!is_held) (void)begin_segment_row(begin, -as_signed(end - begin), kBetween);
+    if (!is_held) (void)begin_segment_row(begin, -bytes_of(begin, end), kBetween);
   }
   for (const auto& [begin, run] : replay_->runs()) {
     std::uint64_t from = begin;
@@ -620,11 +624,11 @@ void DeviceWriter::write_segment(std::size_t number, const TraceEntry& entry) {
   while (place != pieces_.end() && place->first < end) {
     const auto [first, last] = *place;
     place = pieces_.erase(place);
-    Row row = begin_segment_row(first, -as_signed(last - first), gets ? "its release is not in the trace" : action);
+    Row row = begin_segment_row(first, -bytes_of(first, last), gets ? "its release is not in the trace" : action);
     if (!gets) finish(row);
     any = true;
     const auto rest = [&](std::uint64_t from, std::uint64_t to) {
-      Row retained = begin_segment_row(from, as_signed(to - from), "the rest of it");
+      Row retained = begin_segment_row(from, bytes_of(from, to), "the rest of it");
       retained.boolean(SegmentColumns::joins, mapped);
       pieces_[from] = to;
     };

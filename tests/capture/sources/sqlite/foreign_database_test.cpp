@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "capture/sources/sqlite/id_rows.h"
 #include "capture/sources/sqlite/rows_ahead.h"
 #include "tests/support/files.h"
 
@@ -134,6 +135,21 @@ TEST_CASE("what is no database is refused by name") {
   const Result<ForeignDatabase> file = ForeignDatabase::open(path);
   REQUIRE(!file.ok());
   CHECK(file.message().find("text.db") != std::string::npos);
+}
+
+TEST_CASE("rows of an id are found however far it lies from the last one") {
+  const test::TemporaryFolder folder;
+  const std::string path = made_database(folder, R"(
+    CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT);
+    INSERT INTO names VALUES(-5, 'first'), (9223372036854775807, 'last');
+  )");
+  const Result<ForeignDatabase> file = ForeignDatabase::open(path);
+  REQUIRE(file.ok());
+  KeyedRows names(*file, "names", "id", {"name"});
+  REQUIRE(names.find(-5));
+  CHECK(names.rows().text(0) == "first");
+  REQUIRE(names.find(INT64_MAX));
+  CHECK(names.rows().text(0) == "last");
 }
 
 }  // namespace

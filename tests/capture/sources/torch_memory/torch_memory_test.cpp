@@ -375,6 +375,45 @@ TEST_CASE("torch memory: what does not go together is told of, and no sum goes b
   }
 }
 
+TEST_CASE("torch memory: segments that join to more than any number of bytes are held and given back as the most") {
+  constexpr std::uint64_t kEach = std::uint64_t{1} << 60;
+  test::PickleWriter writer;
+  writer.begin_dict();
+  writer.mark();
+  writer.text("segments");
+  writer.begin_list();
+  writer.text("device_traces");
+  writer.begin_list();
+  writer.begin_list();
+  writer.mark();
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    writer.begin_dict();
+    writer.mark();
+    writer.text("action");
+    writer.text("segment_unmap");
+    writer.text("addr");
+    writer.address(4096 + i * kEach);
+    writer.text("size");
+    writer.address(kEach);
+    writer.text("stream");
+    writer.integer(0);
+    writer.text("time_us");
+    writer.integer(1000 + static_cast<std::int64_t>(i));
+    writer.set_items();
+  }
+  writer.appends();
+  writer.append();
+  writer.set_items();
+  const Imported session = import_snapshot(writer.finish());
+  std::int64_t most = 0, least = 0;
+  for (const EventValues& event : session.events("memory_segment")) {
+    most = std::max(most, event.integer("Bytes").value_or(0));
+    least = std::min(least, event.integer("Bytes").value_or(0));
+  }
+  CHECK(most == INT64_MAX);
+  CHECK(least == -INT64_MAX);
+}
+
 TEST_CASE("torch memory: lists that stand in many places are read as often as the file has room for, which is said") {
   const auto text = [](const std::string& value) {
     return std::string("\x8c") + static_cast<char>(value.size()) + value;

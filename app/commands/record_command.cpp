@@ -91,16 +91,18 @@ std::string peers_of(const capture::client::RecordReport& report) {
 void print_report(const terminal::CommandRun& run, const capture::client::RecordReport& report) {
   if (run.json) {
     run.streams.out << json_line(
-        "output", report.path, "peer", peers_of(report), "events", report.events, "chunks", report.chunks, "wire_bytes",
-        report.wire_bytes, "lost_events", report.lost_events, "dropped_events", report.dropped_events, "doubled_frames",
-        report.doubled_frames, "results_files", report.results_files, "memory_bytes", report.memory_bytes,
-        "capture_seconds", report.capture_seconds, "save_seconds", report.save_seconds, "complete", report.complete,
-        "exit_status", report.exit_status, "message", report.message);
+        "output", report.path, "peer", peers_of(report), "events", report.events, "table_rows", report.table_rows,
+        "chunks", report.chunks, "wire_bytes", report.wire_bytes, "lost_events", report.lost_events, "dropped_events",
+        report.dropped_events, "doubled_frames", report.doubled_frames, "results_files", report.results_files,
+        "memory_bytes", report.memory_bytes, "capture_seconds", report.capture_seconds, "save_seconds",
+        report.save_seconds, "complete", report.complete, "exit_status", report.exit_status, "message", report.message);
     return;
   }
   const double rate = report.capture_seconds > 0 ? static_cast<double>(report.events) / report.capture_seconds : 0;
-  std::string line = fmt::format("{}: {} events in {} from {}, {} events/s, {} in memory", report.path,
-                                 format_count(report.events), format_duration(report.capture_seconds * 1e9),
+  const std::string rows =
+      report.table_rows == 0 ? std::string() : fmt::format(" and {} rows of tables", format_count(report.table_rows));
+  std::string line = fmt::format("{}: {} events{} in {} from {}, {} events/s, {} in memory", report.path,
+                                 format_count(report.events), rows, format_duration(report.capture_seconds * 1e9),
                                  peers_of(report), format_number(rate), format_bytes(report.memory_bytes));
   if (report.results_files > 0) line += fmt::format(", {} files brought back", report.results_files);
   if (report.exit_status) line += fmt::format(", the program ended with status {}", *report.exit_status);

@@ -137,7 +137,9 @@ RecordReport report_of(const CaptureStatus& status, const Store& store, const st
     if (report.exit_status.value_or(0) == 0 && agent.exit_status) report.exit_status = agent.exit_status;
   }
   const StoreStatus retained = store.status();
-  report.events = store.snapshot()->event_count;
+  const std::shared_ptr<const Snapshot> snapshot = store.snapshot();
+  for (const LaneSnapshot& lane : snapshot->lanes)
+    (lane.data->kind == EventKind::table ? report.table_rows : report.events) += lane.event_count;
   report.memory_bytes = retained.memory_bytes;
   lost = std::max(lost, retained.lost);
   if (all_counted) report.lost_events = lost;

@@ -34,7 +34,8 @@ struct RecordOptions {
 struct RecordReport {
   std::string path;
   std::vector<AgentStatus> agents;
-  std::uint64_t events = 0;  // in the file
+  std::uint64_t events = 0;      // in the file, as every view counts them
+  std::uint64_t table_rows = 0;  // and rows of tables without times; agents count both
   std::uint64_t chunks = 0;
   std::uint64_t wire_bytes = 0;
   std::optional<std::uint64_t> lost_events;  // all that were made and are not here; nothing: nobody knows how many

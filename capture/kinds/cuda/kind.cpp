@@ -143,9 +143,7 @@ std::vector<request::KindCheck> check_cuda() {
 
 Result<std::string> describe_cuda(const request::CaptureRequest& request, const request::OptionReader& options,
                                   const std::string& /*work_folder*/) {
-  std::string text = probes::waits_for_programs(request) ? "CUDA of programs that are started by hand" : "CUDA";
-  if (const std::string range = options.text("range"); !range.empty()) text += fmt::format(", within '{}'", range);
-  return text;
+  return probes::describe_tracing("CUDA", request, options);
 }
 
 Result<void> run_cuda(const request::KindRun& run, EventSink& sink) {
@@ -157,16 +155,11 @@ Result<void> run_cuda(const request::KindRun& run, EventSink& sink) {
   probes::ProbeHandler handler = probes::probe_handler(options);
   probes::tell(handler, options, {"memory", "stacks", "nvtx", "events", "unified-memory", "queue-times"});
   const std::string calls = options.text("calls");
-  const auto set = [&handler](const char* name, bool on) {
-    handler.settings.push_back(fmt::format("{}={}", name, on ? "on" : "off"));
-  };
-  set("runtime-calls", calls != "none");
-  set("driver-calls", calls == "all");
-  set("whole-graphs", options.text("graphs") == "whole");
-  set("environment", options.text("gpu-counters") == "cupti");
-  set("drop", handler.drop_when_full);
-  handler.settings.push_back("exclude-calls=" + options.text("exclude-calls"));
-  handler.settings.push_back("range=" + options.text("range"));
+  probes::tell(handler, "runtime-calls", calls != "none");
+  probes::tell(handler, "driver-calls", calls == "all");
+  probes::tell(handler, "whole-graphs", options.text("graphs") == "whole");
+  probes::tell(handler, "environment", options.text("gpu-counters") == "cupti");
+  probes::tell_tracing(handler, options);
   handler.attach = [&session](const probes::ProbeProcess& process) {
     return std::make_unique<CudaProcess>(process, session);
   };
@@ -174,16 +167,11 @@ Result<void> run_cuda(const request::KindRun& run, EventSink& sink) {
 }
 
 Result<void> accept_cuda(const request::OptionReader& options) {
-  for (const char* name : {"exclude-calls", "range"}) {
-    if (options.text(name).find('\n') != std::string::npos) {
-      return Error{fmt::format("--{}: names of one line, without line breaks", name)};
-    }
-  }
   if (const double rate = options.rate("sampling-rate");
       !(rate >= PmSampler::kLeastRate && rate <= PmSampler::kMostRate)) {
     return Error{"--sampling-rate: from 1k to 20k samples a second"};
   }
-  return probes::accept_ring(options);
+  return probes::accept_tracing(options);
 }
 
 Result<std::vector<std::string>> environment_cuda(const request::OptionReader& options, const probes::ProbeFiles& files,

@@ -100,9 +100,7 @@ std::vector<request::KindCheck> check_rocm() {
 
 Result<std::string> describe_rocm(const request::CaptureRequest& request, const request::OptionReader& options,
                                   const std::string& /*work_folder*/) {
-  std::string text = probes::waits_for_programs(request) ? "ROCm of programs that are started by hand" : "ROCm";
-  if (const std::string range = options.text("range"); !range.empty()) text += fmt::format(", within '{}'", range);
-  return text;
+  return probes::describe_tracing("ROCm", request, options);
 }
 
 Result<void> run_rocm(const request::KindRun& run, EventSink& sink) {
@@ -112,28 +110,14 @@ Result<void> run_rocm(const request::KindRun& run, EventSink& sink) {
   probes::ProbeHandler handler = probes::probe_handler(options);
   probes::tell(handler, options, {"memory", "roctx", "page-migration"});
   const std::string calls = options.text("calls");
-  const auto set = [&handler](const char* name, bool on) {
-    handler.settings.push_back(fmt::format("{}={}", name, on ? "on" : "off"));
-  };
-  set("hip-calls", calls != "none");
-  set("hsa-calls", calls == "all");
-  set("drop", handler.drop_when_full);
+  probes::tell(handler, "hip-calls", calls != "none");
+  probes::tell(handler, "hsa-calls", calls == "all");
   handler.hint = check_library().text;
-  handler.settings.push_back("exclude-calls=" + options.text("exclude-calls"));
-  handler.settings.push_back("range=" + options.text("range"));
+  probes::tell_tracing(handler, options);
   handler.attach = [&session](const probes::ProbeProcess& process) {
     return std::make_unique<RocmProcess>(process, session);
   };
   return probes::read_probes(run, writer, sink, handler);
-}
-
-Result<void> accept_rocm(const request::OptionReader& options) {
-  for (const char* name : {"exclude-calls", "range"}) {
-    if (options.text(name).find('\n') != std::string::npos) {
-      return Error{fmt::format("--{}: names of one line, without line breaks", name)};
-    }
-  }
-  return probes::accept_ring(options);
 }
 
 // The library takes a list, of which some versions leave out what stands behind the last colon.
@@ -152,7 +136,7 @@ request::CaptureKind rocm_kind() {
           .check = check_rocm,
           .describe = describe_rocm,
           .run = run_rocm,
-          .accept = accept_rocm,
+          .accept = probes::accept_tracing,
           .environment = environment_rocm};
 }
 

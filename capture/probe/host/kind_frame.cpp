@@ -8,6 +8,11 @@
 #include "capture/probe/channel_format.h"
 
 namespace accelscope::capture::probes {
+namespace {
+
+constexpr const char* kTracingTexts[] = {"exclude-calls", "range"};
+
+}  // namespace
 
 std::vector<request::KindOption> with_ring_options(std::vector<request::KindOption> own,
                                                    const std::string& usual_size) {
@@ -41,9 +46,31 @@ ProbeHandler probe_handler(const request::OptionReader& options) {
 }
 
 void tell(ProbeHandler& handler, const request::OptionReader& options, std::initializer_list<const char*> flags) {
-  for (const char* name : flags) {
-    handler.settings.push_back(fmt::format("{}={}", name, options.flag(name) ? "on" : "off"));
+  for (const char* name : flags) tell(handler, name, options.flag(name));
+}
+
+void tell(ProbeHandler& handler, const char* flag, bool is_on) {
+  handler.settings.push_back(fmt::format("{}={}", flag, is_on ? "on" : "off"));
+}
+
+void tell_tracing(ProbeHandler& handler, const request::OptionReader& options) {
+  tell(handler, "drop", handler.drop_when_full);
+  for (const char* name : kTracingTexts) handler.settings.push_back(fmt::format("{}={}", name, options.text(name)));
+}
+
+Result<void> accept_tracing(const request::OptionReader& options) {
+  for (const char* name : kTracingTexts) {
+    if (options.text(name).find('\n') != std::string::npos)
+      return Error{fmt::format("--{}: names of one line, without line breaks", name)};
   }
+  return accept_ring(options);
+}
+
+std::string describe_tracing(std::string title, const request::CaptureRequest& request,
+                             const request::OptionReader& options) {
+  if (waits_for_programs(request)) title += " of programs that are started by hand";
+  if (const std::string range = options.text("range"); !range.empty()) title += fmt::format(", within '{}'", range);
+  return title;
 }
 
 bool waits_for_programs(const request::CaptureRequest& request) noexcept {

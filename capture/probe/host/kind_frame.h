@@ -27,6 +27,15 @@ namespace accelscope::capture::probes {
 // Flags as "name=on" or "name=off" among what the probe is told.
 void tell(ProbeHandler& handler, const request::OptionReader& options, std::initializer_list<const char*> flags);
 
+void tell(ProbeHandler& handler, const char* flag, bool is_on);
+
+// What the collectors of vendors' libraries have alike: `exclude-calls`, `range` and `drop` of what they are told; that
+// their texts are of one line; "CUDA of programs that are started by hand, within 'step'".
+void tell_tracing(ProbeHandler& handler, const request::OptionReader& options);
+[[nodiscard]] Result<void> accept_tracing(const request::OptionReader& options);
+[[nodiscard]] std::string describe_tracing(std::string title, const request::CaptureRequest& request,
+                                           const request::OptionReader& options);
+
 // The request names nothing to run: programs are started by hand.
 [[nodiscard]] bool waits_for_programs(const request::CaptureRequest& request) noexcept;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/base/capped.h"
 #include "core/base/json.h"
 #include "core/scan/column_values.h"
 
@@ -98,12 +99,14 @@ void RowWriter::write_text(std::string& out, std::string_view text, JsonForm for
 void RowWriter::write_extent(const ScannedChunk& chunk, const RowPlan::Field& field, std::uint32_t row,
                              std::string& out) const {
   const auto first = static_cast<std::int64_t>(chunk.view.uint64(field.column, row));
-  const std::int64_t bytes = chunk.view.int64(field.size_column, row);
+  const std::int64_t bytes =
+      chunk.view.has_value(field.size_column, row) ? chunk.view.int64(field.size_column, row) : 0;
   out += field.key;
   append_json_integer(out, first);
   out += ',';
+  if (bytes <= 0) return;  // where it ends is not known
   out += field.last_key;
-  append_json_integer(out, first + bytes - 1);
+  append_json_integer(out, capped_sum(first, bytes - 1));
   out += ',';
 }
 

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <filesystem>
 
+#include "core/model/time_range.h"
 #include "core/store/session_check.h"
 #include "core/store/store_state.h"
 
@@ -179,8 +181,9 @@ std::vector<Marker> Store::markers() const {
     Marker marker;
     marker.id = select->integer(0);
     marker.set_name = select->text(1);
-    marker.ts_ns = select->integer(2);
-    if (!select->is_null(3)) marker.end_ns = select->integer(3);
+    const auto time = [&](int column) { return std::clamp(select->integer(column), -kFarthestTime, kFarthestTime); };
+    marker.ts_ns = time(2);
+    if (!select->is_null(3)) marker.end_ns = time(3);
     marker.name = select->text(4);
     marker.note = select->text(5);
     markers.push_back(std::move(marker));

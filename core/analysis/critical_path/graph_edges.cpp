@@ -511,7 +511,11 @@ class EdgeBuilder {
     const std::size_t place = story.held_since(condition, graph_.settled_ns(condition.node));
     if (place == kNone) return kNoNode;
     const std::int64_t time = story.values[place].first;
-    if (story.add_count == story.setters.size()) return story.setters[story.adds[place]];
+    if (story.add_count == story.setters.size()) {
+      // What it fell to is of the last that added to it before.
+      const std::uint32_t rises = place + 1 < story.adds.size() ? story.adds[place + 1] : story.add_count;
+      return rises == 0 ? kNoNode : story.setters[rises - 1];
+    }
     auto near = std::lower_bound(story.setters.begin(), story.setters.end(), time,
                                  [&](NodeIndex each, std::int64_t t) { return graph_.end_ns[each] < t; });
     if (near == story.setters.end()) --near;

@@ -330,7 +330,9 @@ class PeriodFinder {
       if (each.token == token) times = each.times;
     }
     const Places before = places_.within(token, from, starts[first]);
-    period.firsts.push_back(before[before.size() - (times - earlier)]);
+    // There may be fewer of them there than an iteration has.
+    const std::size_t own_before = std::min<std::size_t>(times - std::min(times, earlier), before.size());
+    period.firsts.push_back(own_before == 0 ? starts[first] : before[before.size() - own_before]);
     for (std::size_t slot = first; slot <= last + 1; ++slot) {
       const std::uint32_t slot_end = slot <= last ? starts[slot + 1] : end;
       const Places own = places_.within(token, starts[slot], slot_end);

@@ -360,6 +360,7 @@ class PreambleWriter {
   void add_track(const ExportTrack& track, std::int64_t rank);
   void add_markers();
   std::uint64_t described(const Track& track);  // its uuid, after those above it
+  void describe_below(const Track& track);
   void put_descriptor(const ProtoBytes& descriptor) {
     ProtoBytes packet;
     packet.varint(pf::kSequenceId, 1);
@@ -458,12 +459,23 @@ bool PreambleWriter::is_thread(const Track& track) const {
 }
 
 std::uint64_t PreambleWriter::described(const Track& track) {
-  if (const auto known = uuids_.find(track.number); known != uuids_.end()) return known->second;
-  const std::uint64_t uuid = kTrackUuid + track.number;
-  uuids_[track.number] = uuid;
+  std::vector<const Track*> unknown;  // however deep they lie, and even where they lie in each other
+  for (const Track* each = &track; each != nullptr;) {
+    if (!uuids_.try_emplace(each->number, kTrackUuid + each->number).second) break;
+    unknown.push_back(each);
+    const TrackSnapshot* above = each->parent == kNone ? nullptr : snapshot_.find_track(each->parent);
+    each = above == nullptr ? nullptr : &*above->track;
+  }
+  for (auto each = unknown.rbegin(); each != unknown.rend(); ++each) describe_below(**each);
+  return uuids_.at(track.number);
+}
+
+// One that is known by its uuid, below one that is described.
+void PreambleWriter::describe_below(const Track& track) {
+  const std::uint64_t uuid = uuids_.at(track.number);
   const std::size_t group = groups_->of(track);
   const TrackSnapshot* above = track.parent == kNone ? nullptr : snapshot_.find_track(track.parent);
-  std::uint64_t parent = above != nullptr ? described(*above->track) : kGroupUuid + group;
+  const std::uint64_t parent = above != nullptr ? uuids_.at(above->track->number) : kGroupUuid + group;
   ProtoBytes descriptor;
   if (is_thread(track)) {
     ProtoBytes thread;
@@ -479,7 +491,6 @@ std::uint64_t PreambleWriter::described(const Track& track) {
     descriptor.varint(pf::kMergeBehaviour, pf::kMergeNone);
   }
   put_descriptor(descriptor);
-  return uuid;
 }
 
 void PreambleWriter::add_track(const ExportTrack& track, std::int64_t rank) {

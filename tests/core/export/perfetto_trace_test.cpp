@@ -324,3 +324,24 @@ TEST_CASE("a Perfetto trace is the same bytes whichever thread of an import met 
   CHECK(first == bytes_of(true, 4));
   CHECK(first == bytes_of(true, 1));
 }
+
+TEST_CASE("a Perfetto trace has tracks that lie below thousands of others") {
+  auto store = Store::create().value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const SchemaNumber schema = writer.add_schema({.name = "event"});
+  TrackNumber above = kNone;
+  constexpr int kDeep = 16'000;
+  for (int i = 0; i < kDeep; ++i) above = writer.add_track({.parent = above, .name = "t", .schema = schema});
+  writer.begin_event(above, 5, 10, writer.intern("deep"));
+  REQUIRE(writer.finish().ok());
+  WorkerPool pool(1);
+  TaskControl control;
+  CollectedFiles output;
+  REQUIRE(write_perfetto({{*store, store->snapshot(), pool, control}}, output).ok());
+  std::size_t descriptors = 0;
+  constexpr std::uint64_t kPacket = 1, kTrackDescriptor = 60;
+  for (const WireField& packet : wire_fields(output.files[""]))
+    descriptors += packet.number == kPacket && wire_field(packet.bytes, kTrackDescriptor) ? 1U : 0U;
+  CHECK(descriptors >= kDeep);
+}

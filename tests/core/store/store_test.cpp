@@ -164,6 +164,14 @@ TEST_CASE("overlapping events go to further sub-lanes and none is lost") {
   }
 }
 
+TEST_CASE("a marker that a file has beyond all time lies at the end of it") {
+  auto store = new_store();
+  REQUIRE(store->put_marker({.ts_ns = INT64_MIN, .end_ns = INT64_MAX, .name = "all"}).ok());
+  REQUIRE(store->markers().size() == 1);
+  CHECK(store->markers()[0].ts_ns == -kFarthestTime);
+  CHECK(store->markers()[0].end_ns == kFarthestTime);
+}
+
 TEST_CASE("a saved session opens with everything it had") {
   const TemporaryFolder folder;
   auto store = new_store();

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "core/analysis/critical_path/waits.h"
 #include "core/analysis/replay/repairs.h"
 #include "core/analysis/replay/what_if.h"
 #include "core/chunk/session_writer.h"
@@ -72,8 +73,9 @@ class KernelSession {
       rise(begin + length + 10 + kSignalAfterNs + unit, name);
     }
   }
-  void rise(std::int64_t time_ns, const std::string& semaphore) {
-    rises_.push_back({time_ns, semaphore, ++values_[semaphore]});
+  void rise(std::int64_t time_ns, const std::string& semaphore) { set(time_ns, semaphore, values_[semaphore] + 1); }
+  void set(std::int64_t time_ns, const std::string& semaphore, std::int64_t value) {
+    rises_.push_back({time_ns, semaphore, values_[semaphore] = value});
   }
   std::shared_ptr<const WorkGraph> graph() {
     for (const Rise& rise : rises_) {
@@ -231,4 +233,19 @@ TEST_CASE("a wait that is joined by time alone, or not at all, makes the answer 
   const WhatIfResult engines = blind.what_if(*unknown, "opcode TENSOR_REDUCE x0.5");
   CHECK(engines.least_ns == 500);
   CHECK(engines.most_ns == 500);
+}
+
+TEST_CASE("joins: a wait that a semaphore fulfils on its way down is put down to who raised it") {
+  KernelSession session;
+  session.instruction("Scalar", "COPY", 0, 1'000, "S[5] (Scalar)++@complete");
+  session.set(1'000, "S[5] (Scalar)", 5);
+  session.set(2'000, "S[5] (Scalar)", 3);
+  session.instruction("Vector", "EVENT_SEMAPHORE", 0, 3'000, "S[5] (Scalar)>=2");
+  session.instruction("Vector", "COPY", 3'000, 100);
+  const std::shared_ptr<const WorkGraph> graph = session.graph();
+  const auto report = attribute_waits(*graph, TimeRange{}, session.pool, session.control);
+  REQUIRE(report.ok());
+  REQUIRE(report->waits.size() == 1);
+  REQUIRE(report->waits.front().source != kNoNode);
+  CHECK(graph->end_ns[report->waits.front().source] == 1'000);
 }

@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 using test::Process;
 
 const std::string kPrograms = accelscope::test::programs_folder();
-constexpr milliseconds kPatience{150'000};
+constexpr milliseconds kPatience{600'000};
 
 bool shell(const std::string& command) {
   Result<Process> process = Process::start({"/bin/sh", "-c", command});

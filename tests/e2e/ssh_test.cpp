@@ -37,7 +37,7 @@ bool is_in(const SshOutcome& outcome, std::string_view part) { return outcome.ou
 TEST_CASE("over ssh: top --once tells what runs on a host that has no agent, and leaves none there") {
   const auto server = SshServer::start({.version = ""});
   if (!server) return;
-  const SshOutcome top = run_over_ssh(*server, "top", {"--kind", "simulate", "--once", "--seconds", "1", "--json"});
+  const SshOutcome top = run_over_ssh(*server, "top", {"--kind", "simulate", "--once", "--seconds", "4", "--json"});
   CHECK_MESSAGE(top.code == 0, top.output);
   CHECK_MESSAGE(is_in(top, "\"name\": \"MATMUL\""), top.output);
   for (const auto& left : std::filesystem::directory_iterator(server->home(".cache/accelscope")))

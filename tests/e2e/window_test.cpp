@@ -282,7 +282,7 @@ namespace {
 struct DeviceHost {
   DeviceHost()
       : agent(Process::start({accelscope::test::programs_folder() + "/accelscope-agent", "simulate", "--listen",
-                              "127.0.0.1:0", "--once", "--seconds", "2", "--rate", "50k"})) {
+                              "127.0.0.1:0", "--once", "--events", "60000", "--rate", "50k"})) {
     REQUIRE(agent.ok());
     const std::optional<std::string> line = agent->wait_for("listening on ", test::kPatience);
     REQUIRE(line.has_value());

@@ -11,6 +11,7 @@
 #include "tests/faults/real_capture.h"
 #include "tests/faults/trial_folder.h"
 #include "tests/support/faults/small_disk.h"
+#include "tests/support/files.h"
 #include "tests/support/wait.h"
 
 namespace accelscope::capture {
@@ -195,17 +196,6 @@ std::string quality_of(const std::string& path, const std::string& kind) {
   return {};
 }
 
-std::uint64_t bytes_below(const std::string& folder) {
-  std::uint64_t bytes = 0;
-  std::error_code gone;  // files come and go
-  for (fs::recursive_directory_iterator at(folder, gone), end; !gone && at != end; at.increment(gone)) {
-    std::error_code no_file;
-    const auto size = at->file_size(no_file);
-    if (!no_file) bytes += size;
-  }
-  return bytes;
-}
-
 constexpr std::uint64_t kBudget = 300 * kKiB;
 const Argv kWithBudget = {"--memory-budget", "300KiB"};
 
@@ -234,7 +224,7 @@ TEST_CASE("a capture beyond its memory budget moves to TMPDIR once there is room
       disks.on_disks(record_command(agent.address(), output, kWithBudget), disks.small.folder(), disks.sound));
   REQUIRE(agent.process().wait_for("the capture begins", kPatience).has_value());
   // Past its budget, as what is kept beside the output tells.
-  REQUIRE(test::step_until([&] { return bytes_below(output + ".recovery") > 2 * kBudget; },
+  REQUIRE(test::step_until([&] { return test::bytes_below(output + ".recovery") > 2 * kBudget; },
                            [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }));
   disks.small.make_room();
   const auto before = room();

@@ -1,10 +1,12 @@
 // Files of a test.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <system_error>
 
 namespace accelscope::test {
 
@@ -32,6 +34,18 @@ inline void write_file(const std::string& path, const std::string& content) {
 inline std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Of all files, which may come and go meanwhile.
+inline std::uintmax_t bytes_below(const std::string& folder) {
+  std::uintmax_t bytes = 0;
+  std::error_code gone;
+  for (std::filesystem::recursive_directory_iterator at(folder, gone), end; !gone && at != end; at.increment(gone)) {
+    std::error_code no_file;
+    const auto size = at->file_size(no_file);
+    if (!no_file) bytes += size;
+  }
+  return bytes;
 }
 
 }  // namespace accelscope::test

@@ -307,6 +307,9 @@ TEST_CASE("record captures from an agent, and Ctrl+C ends it in an orderly way w
   auto record = test::Process::start({programs + "/accelscope", "record", address, "-o", folder.file("r.accel")});
   REQUIRE(record.ok());
   REQUIRE(agent->wait_for("the capture begins", test::kPatience).has_value());
+  constexpr std::uintmax_t kSome = 256 << 10;  // events are among what came
+  REQUIRE(test::step_until([&] { return test::bytes_below(folder.file("r.accel.recovery")) > kSome; },
+                           [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }));
   record->interrupt();
   CHECK(record->finish(test::kPatience) == terminal::kExitInterrupted);
   CHECK(holds(record->output(), " events "));

@@ -12,6 +12,7 @@
 #include "tests/app/program_run.h"
 #include "tests/support/process.h"
 #include "tests/support/small_session.h"
+#include "tests/support/wait.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
@@ -24,7 +25,6 @@ using test::write_file;
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::chrono::seconds kLongest{150};
 
 struct Said {
   int status = 0;
@@ -37,7 +37,7 @@ Said shell(const std::string& folder, const std::string& script) {
   auto process = test::Process::start({"/bin/bash", "-c", setup + script});
   REQUIRE(process.ok());
   Said said;
-  said.status = process->finish(kLongest);
+  said.status = process->finish(test::kPatience);
   said.text = process->output();
   return said;
 }
@@ -99,15 +99,15 @@ TEST_CASE("a full or closed standard output is an error of every command, and of
 TEST_CASE("a reader that leaves does not end what is being recorded") {
   const test::TemporaryFolder folder;
   const Said said = shell(folder.path(),
-                          "accelscope record local -o r.accel -- sh -c 'for i in $(seq 2000); do echo line $i; sleep "
+                          "accelscope record local -o r.accel -- sh -c 'for i in $(seq 500); do echo line $i; sleep "
                           "0.0005; done' 2>err | head -1");
   CHECK(said.text == "line 1\n");
-  CHECK(test::csv(folder.file("r.accel"), "SELECT count(*) FROM output_line") == "2000\n");
+  CHECK(test::csv(folder.file("r.accel"), "SELECT count(*) FROM output_line") == "500\n");
   const Said agent = shell(folder.path(),
-                           "accelscope-agent run -o a.accel -- sh -c 'for i in $(seq 2000); do echo line $i; sleep "
+                           "accelscope-agent run -o a.accel -- sh -c 'for i in $(seq 500); do echo line $i; sleep "
                            "0.0005; done' 2>err | head -1");
   CHECK(agent.text == "line 1\n");
-  CHECK(test::csv(folder.file("a.accel"), "SELECT count(*) FROM output_line") == "2000\n");
+  CHECK(test::csv(folder.file("a.accel"), "SELECT count(*) FROM output_line") == "500\n");
 }
 
 TEST_CASE("- is the standard input and output of every command that reads or writes files") {
@@ -214,9 +214,9 @@ TEST_CASE("a command that Ctrl+C ends has the status of one") {
   const auto status = [&](const std::vector<std::string>& argv, const char* until) {
     auto process = test::Process::start(argv);
     REQUIRE(process.ok());
-    REQUIRE_MESSAGE(process->wait_for(until, kLongest), process->output());
+    REQUIRE_MESSAGE(process->wait_for(until, test::kPatience), process->output());
     process->interrupt();
-    return process->finish(kLongest);
+    return process->finish(test::kPatience);
   };
   CHECK(status({programs + "/accelscope", "record", "local", "-o", folder.file("r.accel"), "--", "sh", "-c",
                 "echo ready; exec sleep 100"},

@@ -176,12 +176,12 @@ TEST_CASE("top: an agent that is not there ends it with a message and the termin
 
 TEST_CASE("top: where the output is no terminal it prints one picture of a running capture, or JSON") {
   SimulatedAgent agent({"--rate", "20000"});
-  const auto text = run({"top", agent.address, "--seconds", "0.5"});
+  const auto text = run({"top", agent.address, "--seconds", "3"});
   CHECK(text.code == 0);
   CHECK(holds(text.out, "KERNEL, WHOLE SESSION"));
   CHECK_FALSE(holds(text.out, "q quit"));
   CHECK_FALSE(holds(text.out, "\x1b"));
-  const auto json = run({"top", agent.address, "--seconds", "0.5", "--json"});
+  const auto json = run({"top", agent.address, "--seconds", "3", "--json"});
   CHECK(json.code == 0);
   CHECK(holds(json.out, "\"busy_share\""));
 }

@@ -14,7 +14,7 @@
 
 namespace accelscope::capture {
 
-inline constexpr std::chrono::seconds kPatience{150};  // no awaited condition takes so long unless it is broken
+inline constexpr std::chrono::seconds kPatience{600};  // no awaited condition takes so long unless it is broken
 
 // The definitions and chunks of `lanes` lanes with six typed columns; the lanes take turns of a whole chunk.
 struct SyntheticStream {

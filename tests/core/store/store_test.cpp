@@ -13,6 +13,7 @@
 #include "core/chunk/chunk_view.h"
 #include "core/chunk/session_writer.h"
 #include "core/model/palette.h"
+#include "core/model/time_range.h"
 #include "core/store/store.h"
 #include "tests/support/recording_sink.h"
 #include "tests/support/wait.h"

@@ -16,6 +16,7 @@
 #include "tests/gui/viewer.h"
 #include "tests/support/process.h"
 #include "tests/support/programs_folder.h"
+#include "tests/support/wait.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
@@ -31,7 +32,7 @@ struct SimulatedDevice {
       : process(Process::start({programs_folder() + "/accelscope-agent", "simulate", "--listen", "127.0.0.1:0",
                                 "--once", "--events", "60000", "--rate", "60k", "--seed", std::to_string(seed)})) {
     REQUIRE(process.ok());
-    const auto line = process->wait_for("listening on ", std::chrono::seconds(150));
+    const auto line = process->wait_for("listening on ", test::kPatience);
     REQUIRE(line.has_value());
     address = line->substr(line->find("listening on ") + 13);
     address = address.substr(0, address.find(' '));

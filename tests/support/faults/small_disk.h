@@ -63,7 +63,7 @@ class SmallDisk {
   void make_room() const { std::filesystem::remove(ballast()); }
 
  private:
-  static constexpr std::chrono::seconds kLimit{150};
+  static constexpr std::chrono::seconds kLimit{600};
   [[nodiscard]] std::string of_holder(const std::string& what) const {
     return "/proc/" + std::to_string(holder_ ? holder_->id() : 0) + "/" + what;
   }

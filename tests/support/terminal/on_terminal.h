@@ -95,7 +95,7 @@ class OnTerminal {
   std::string shown;
 
  private:
-  static constexpr int kLongMs = 40'000;
+  static constexpr int kLongMs = 600'000;
   capture::system::Descriptor terminal_;
   pid_t id_ = 0;
 };

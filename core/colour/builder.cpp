@@ -36,8 +36,9 @@ constexpr double kPowersFrom = 16;  // numbers that span this factor get cuts by
 [[nodiscard]] double decimal(std::int64_t digits, int exponent) {
   const std::string text = fmt::format("{}e{}", digits, exponent);
   double value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool too_large = wrong == std::errc::result_out_of_range && exponent > 0;
+  return too_large ? std::copysign(std::numeric_limits<double>::infinity(), static_cast<double>(digits)) : value;
 }
 
 [[nodiscard]] std::vector<double> powers_of_ten(double low, double high, std::initializer_list<int> digits,
@@ -96,8 +97,9 @@ constexpr double kPowersFrom = 16;  // numbers that span this factor get cuts by
 }
 
 [[nodiscard]] std::vector<double> cuts_by_distance(double low, double high, NumberKind kind) {
-  if (!(high > low) || !std::isfinite(high - low)) return {};
-  int exponent = static_cast<int>(std::floor(std::log10((high - low) / kMostSteps)));
+  const double step = (high - low) / kMostSteps;  // 0 where they differ by the least that there is
+  if (!(step > 0) || !std::isfinite(step)) return {};
+  int exponent = static_cast<int>(std::floor(std::log10(step)));
   if (kind.whole) exponent = std::max(exponent, 0);
   for (;; ++exponent) {
     for (const int digit : {1, 2, 5}) {

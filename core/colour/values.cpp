@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "core/base/capped.h"
 #include "core/colour/builder.h"
 
 namespace accelscope::colour {
@@ -81,10 +82,13 @@ void ColourBuilder::read_codes(BlockReader& reader, const LaneWork& work, Codes&
 
 void ColourBuilder::read_numbers(const BlockValues& read, const LaneWork& work, Codes& out) const {
   const std::vector<double>& cuts = sums_[work.table]->cuts;
-  const auto code_of = [&cuts](auto value) {
+  // Cuts of whole numbers are whole; those of another table of this name may be any.
+  std::array<std::int64_t, kMostSteps> whole_cuts{};
+  std::ranges::transform(cuts, whole_cuts.begin(), capped_integer);
+  const auto code_of = [&cuts](auto value, const auto& steps) {
     std::uint8_t code = 0;
-    for (const double cut : cuts) {
-      if (value >= static_cast<decltype(value)>(cut)) ++code;
+    for (std::size_t i = 0; i < cuts.size(); ++i) {
+      if (value >= steps[i]) ++code;
     }
     return code;
   };
@@ -93,10 +97,10 @@ void ColourBuilder::read_numbers(const BlockValues& read, const LaneWork& work, 
     const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
     if (is_real(work.place)) {
       const auto value = std::bit_cast<double>(read.values[i]);
-      if (std::isfinite(value)) out[i] = code_of(value);
-    } else {  // cuts of whole numbers are whole
+      if (std::isfinite(value)) out[i] = code_of(value, cuts);
+    } else {
       const auto value = static_cast<std::int64_t>(read.values[i]);
-      out[i] = ids ? id_slot(value) : code_of(value);
+      out[i] = ids ? id_slot(value) : code_of(value, whole_cuts);
     }
   }
 }

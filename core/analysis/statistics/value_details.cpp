@@ -17,6 +17,7 @@ std::vector<double> linear_edges(double min, double max, bool whole) {
   double least = span > 0 ? span / static_cast<double>(ValueDetails::kMostBins - 2) : std::abs(min) / 100;
   least = std::max(least, whole ? 1.0 : std::max(std::abs(max), std::abs(min)) * 1e-12);
   const double step = round_step(least > 0 ? least : 1);
+  if (!(step > 0)) return {};  // finer than numbers are
   const double first = std::floor(min / step);
   const auto bins = static_cast<std::size_t>(std::floor(max / step) - first) + 1;
   std::vector<double> edges;
@@ -214,8 +215,11 @@ Result<void> name_outliers(const QueryContext& query, std::vector<ValueOutlier>&
 }  // namespace
 
 std::vector<double> bin_edges(double min, double max, BinScale scale, bool whole) {
-  if (scale == BinScale::linear) return linear_edges(min, max, whole);
-  return max > 0 && min > 0 ? log_edges(min, max, whole) : std::vector<double>{};
+  if (!std::isfinite(max - min) || (scale == BinScale::log && min <= 0)) return {};
+  std::vector<double> edges = scale == BinScale::linear ? linear_edges(min, max, whole) : log_edges(min, max, whole);
+  // Those of the least and the largest numbers that there are may be none.
+  const bool finite = std::ranges::all_of(edges, [](double edge) { return std::isfinite(edge); });
+  return finite && !edges.empty() && std::isfinite(edges.back() - edges.front()) ? edges : std::vector<double>{};
 }
 
 Result<std::shared_ptr<const ValueDetails>> value_details(const QueryContext& query, const StatisticsQuestion& question,

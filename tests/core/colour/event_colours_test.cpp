@@ -304,6 +304,12 @@ TEST_CASE("colour scale: cuts are few and round, by powers where numbers span a 
   CHECK_FALSE(scale_cuts(nearly, whole).empty());
 }
 
+TEST_CASE("colour scale: the least and the largest numbers that there are do not hold the colours up") {
+  CHECK(scale_cuts(histogram_of({0, 5e-324}), {}).empty());
+  CHECK(scale_cuts(histogram_of({2e307, 1.7e308}), {}) ==
+        std::vector<double>{4e307, 6e307, 8e307, 1e308, 1.2e308, 1.4e308, 1.6e308});
+}
+
 TEST_CASE("colour scale: any numbers give at most eight steps, ascending and none of them beyond the numbers") {
   std::mt19937_64 random(9);
   for (int round = 0; round < 300; ++round) {

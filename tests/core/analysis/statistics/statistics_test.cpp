@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 
 #include "core/analysis/statistics/value_details.h"
@@ -420,6 +421,14 @@ TEST_CASE(
   CHECK((*details)->outliers[0].quartile_distances > 100);
   const std::vector<FieldValue> slow = {std::string("slow")};
   CHECK((*value_details(query, {.by = {"name"}}, BinScale::log, &slow))->outlier_count == 0);
+}
+
+TEST_CASE("bins: numbers that no edges hold have none") {
+  const double most = std::numeric_limits<double>::max();
+  CHECK(bin_edges(-most, most, BinScale::linear, false).empty());
+  CHECK(bin_edges(0, 3e-322, BinScale::linear, false).empty());
+  CHECK(bin_edges(1, most, BinScale::log, false).empty());
+  CHECK(bin_edges(5e-324, 1, BinScale::log, false).empty());
 }
 
 TEST_CASE("bins: their edges are round and hold everything") {

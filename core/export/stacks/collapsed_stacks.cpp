@@ -1,3 +1,4 @@
+#include "core/base/capped.h"
 #include "core/export/base/writers.h"
 
 #include <fmt/format.h>
@@ -82,7 +83,7 @@ class StackTree {
     if (added) nodes_.push_back({parent, frame, 0});
     return place->second;
   }
-  void add(std::uint32_t node, std::int64_t ns) { nodes_[node].self_ns += ns; }
+  void add(std::uint32_t node, std::int64_t ns) { nodes_[node].self_ns = capped_sum(nodes_[node].self_ns, ns); }
   [[nodiscard]] const std::vector<Node>& nodes() const noexcept { return nodes_; }
 
  private:
@@ -118,7 +119,9 @@ class StackCollector {
       paths[i] = paths[nodes[i].parent];
       if (!paths[i].empty()) paths[i] += ';';
       paths[i] += frames_.text(nodes[i].frame);
-      if (nodes[i].self_ns > 0) lines[paths[i]] += nodes[i].self_ns;
+      if (nodes[i].self_ns <= 0) continue;
+      std::int64_t& line_ns = lines[paths[i]];
+      line_ns = capped_sum(line_ns, nodes[i].self_ns);
     }
   }
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }

@@ -1,3 +1,4 @@
+#include "core/base/capped.h"
 #include "core/export/base/writers.h"
 
 #include <fmt/format.h>
@@ -161,6 +162,7 @@ struct Span {
     end = std::max(end, to);
   }
   [[nodiscard]] bool known() const noexcept { return begin <= end; }
+  [[nodiscard]] std::int64_t length() const noexcept { return capped_difference(end, begin); }
 };
 
 constexpr std::array<std::string_view, 6> kProcessors = {"BRISC", "NCRISC", "TRISC_0", "TRISC_1", "TRISC_2", "ERISC"};
@@ -208,9 +210,9 @@ Result<void> read_runs(const ExportRequest& request, std::map<RunId, LoggedRun>&
 [[nodiscard]] std::map<std::string_view, std::string> cells_of_run(const RunId& id, const LoggedRun& run,
                                                                    std::optional<std::int64_t> previous_end) {
   const auto ns = [&](std::int64_t cycles) {
-    return fmt::format("{}", std::llround(static_cast<double>(cycles) * run.ns_per_cycle));
+    return fmt::format("{}", capped_integer(std::round(static_cast<double>(cycles) * run.ns_per_cycle)));
   };
-  const auto length = [&](const Span& span) { return span.known() ? ns(span.end - span.begin) : std::string(); };
+  const auto length = [&](const Span& span) { return span.known() ? ns(span.length()) : std::string(); };
   const Span& whole = run.firmware.known() ? run.firmware : run.kernels;
   std::map<std::string_view, std::string> cells = {
       {"OP CODE", fmt::format("run {}", std::get<1>(id))},
@@ -220,7 +222,8 @@ Result<void> read_runs(const ExportRequest& request, std::map<RunId, LoggedRun>&
       {"DEVICE FW START CYCLE", fmt::format("{}", whole.begin)},
       {"DEVICE FW END CYCLE", fmt::format("{}", whole.end)},
       {"DEVICE FW DURATION [ns]", length(whole)},
-      {"OP TO OP LATENCY [ns]", previous_end ? ns(std::max<std::int64_t>(0, whole.begin - *previous_end)) : "0"},
+      {"OP TO OP LATENCY [ns]",
+       previous_end ? ns(std::max<std::int64_t>(0, capped_difference(whole.begin, *previous_end))) : "0"},
       {"DEVICE KERNEL DURATION [ns]", length(run.kernels)},
       {"METAL TRACE ID", run.trace},
       {"METAL TRACE REPLAY SESSION ID", run.replay},
@@ -228,15 +231,15 @@ Result<void> read_runs(const ExportRequest& request, std::map<RunId, LoggedRun>&
   if (!run.cores.empty()) {
     std::int64_t least = INT64_MAX, most = 0, sum = 0;
     for (const auto& [core, span] : run.cores) {
-      least = std::min(least, span.end - span.begin);
-      most = std::max(most, span.end - span.begin);
-      sum += span.end - span.begin;
+      least = std::min(least, span.length());
+      most = std::max(most, span.length());
+      sum = capped_sum(sum, span.length());
     }
     cells["CORE COUNT"] = fmt::format("{}", run.cores.size());
     cells["DEVICE KERNEL DURATION PER CORE MIN [ns]"] = ns(least);
     cells["DEVICE KERNEL DURATION PER CORE MAX [ns]"] = ns(most);
     cells["DEVICE KERNEL DURATION PER CORE AVG [ns]"] = ns(sum / static_cast<std::int64_t>(run.cores.size()));
-    cells["DEVICE KERNEL FIRST TO LAST START [ns]"] = ns(run.last_start - run.kernels.begin);
+    cells["DEVICE KERNEL FIRST TO LAST START [ns]"] = ns(capped_difference(run.last_start, run.kernels.begin));
   }
   constexpr std::array<std::string_view, kProcessors.size()> kColumns = {
       "DEVICE BRISC KERNEL DURATION [ns]",  "DEVICE NCRISC KERNEL DURATION [ns]", "DEVICE TRISC0 KERNEL DURATION [ns]",

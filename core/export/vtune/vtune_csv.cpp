@@ -1,3 +1,4 @@
+#include "core/base/capped.h"
 #include "core/export/base/writers.h"
 
 #include <fmt/format.h>
@@ -54,7 +55,7 @@ class VtuneRows {
 
  private:
   void append_time(std::string& out, std::int64_t ns) const {
-    out += unix_ns_ ? utc_text(*unix_ns_ + ns) : fmt::format("{}", ns);
+    out += unix_ns_ ? utc_text(capped_sum(*unix_ns_, ns)) : fmt::format("{}", ns);
   }
   [[nodiscard]] static std::uint64_t append_name(std::string& out, std::string_view name) {
     const std::size_t begin = out.size();
@@ -78,14 +79,15 @@ class VtuneRows {
 
 std::string utc_text(std::int64_t unix_ns) {
   constexpr std::int64_t kSecond = 1'000'000'000;
-  const std::int64_t seconds = unix_ns >= 0 ? unix_ns / kSecond : (unix_ns - kSecond + 1) / kSecond;
+  const std::int64_t rest = unix_ns % kSecond, fraction = rest < 0 ? rest + kSecond : rest;
+  const std::int64_t seconds = unix_ns / kSecond - (rest < 0 ? 1 : 0);
   const std::chrono::sys_seconds time{std::chrono::seconds(seconds)};
   const auto day = std::chrono::floor<std::chrono::days>(time);
   const std::chrono::year_month_day date(day);
   const std::chrono::hh_mm_ss clock(time - day);
   return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:09}", static_cast<int>(date.year()),
                      static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock.hours().count(),
-                     clock.minutes().count(), clock.seconds().count(), unix_ns - seconds * kSecond);
+                     clock.minutes().count(), clock.seconds().count(), fraction);
 }
 
 Result<ExportReport> write_vtune_csv(const ExportRequest& request, ExportOutput& output) {

@@ -9,6 +9,7 @@
 #include "core/analysis/advice/evidence.h"
 #include "core/analysis/advice/judgement.h"
 #include "core/analysis/time/session_activity.h"
+#include "core/base/capped.h"
 #include "core/base/format.h"
 #include "core/scan/event_mask.h"
 
@@ -69,7 +70,7 @@ Finding Judgement::finding(RuleId rule, const DeviceSum& device, double saving_n
   made.rule = &rule_of(rule);
   made.key = std::string(made.rule->name) + " " + device.device + (subject.empty() ? "" : " " + subject);
   made.device = device.device;
-  made.saving_ns = static_cast<std::int64_t>(saving_ns);
+  made.saving_ns = capped_integer(saving_ns);
   const std::int64_t base = made.rule->base == CostBase::stretch ? device.stretch.length_ns() : device.active_ns();
   made.share = base > 0 ? saving_ns / static_cast<double>(base) : 0;
   made.tracks = device.tracks;
@@ -364,12 +365,12 @@ bool repair_same_time(const Finding& upper, const Finding& lower) {
   if (half <= 0 || upper.is_error || upper.rule->once != lower.rule->once) return false;
   if (!upper.repairs.empty() && !lower.repairs.empty()) {
     const std::int64_t left = length_of(lower.repairs) - length_of(shared_parts(upper.repairs, lower.repairs));
-    return 2 * upper.saving_ns >= length_of(upper.repairs) && left < half;
+    return capped_product<std::int64_t>(2, upper.saving_ns) >= length_of(upper.repairs) && left < half;
   }
   if (upper.device != lower.device || upper.share <= 0 || lower.share <= 0 || upper.rule->base != lower.rule->base)
     return false;
   const double whole = static_cast<double>(upper.saving_ns) / upper.share;
-  return static_cast<double>(upper.saving_ns + half) > whole;
+  return static_cast<double>(capped_sum(upper.saving_ns, half)) > whole;
 }
 
 // Each says which of those above it mend the same time.

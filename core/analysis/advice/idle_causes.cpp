@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/base/capped.h"
 #include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
 
@@ -130,7 +131,7 @@ IdleGap* gap_at_end(std::vector<IdleGap>& gaps, const HostSpan& span) {
 bool is_cause(const IdleGap& each, const HostSpan& span, IdleCause cause, std::int64_t both) {
   if (each.cause == cause && begins_before(span, each.call)) return false;
   if (cause == IdleCause::synchronising) return span.begin_ns <= each.gap.begin_ns;
-  return 2 * both >= each.gap.length_ns();
+  return capped_product<std::int64_t>(2, both) >= each.gap.length_ns();
 }
 
 // A gap that is over before the call is lies between kernels that were queued already: the call ends within its gap.
@@ -222,7 +223,7 @@ std::optional<HostSpan> HostWatch::at(const TimeRange& gap) {
     const auto record = reader_.read(**event);
     if (!record) continue;
     const std::int64_t both = std::min(gap.end_ns, record->end_ns) - std::max(gap.begin_ns, record->begin_ns);
-    if (2 * both < gap.length_ns()) continue;
+    if (capped_product<std::int64_t>(2, both) < gap.length_ns()) continue;
     if (best && best->end_ns - best->begin_ns <= record->end_ns - record->begin_ns) continue;
     best = HostSpan{record->begin_ns, record->end_ns, record->name, record->id};
   }

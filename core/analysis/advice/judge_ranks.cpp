@@ -5,6 +5,7 @@
 
 #include "core/analysis/advice/judgement.h"
 #include "core/analysis/collectives/report.h"
+#include "core/base/capped.h"
 #include "core/base/format.h"
 
 namespace accelscope::analysis {
@@ -42,8 +43,9 @@ Result<void> judge_ranks(const Judgement& judgement, const std::vector<DeviceSum
   if (static_cast<double>(worst->places.size()) < rule_of(RuleId::straggling_rank).threshold * static_cast<double>(met))
     return {};
   // Where ranks take turns, or once or twice of many, who is last is chance.
-  const bool stands_out = std::ranges::all_of(
-      ranks, [&](const LateRank& each) { return &each == &*worst || worst->late_ns >= kClearlyLate * each.late_ns; });
+  const bool stands_out = std::ranges::all_of(ranks, [&](const LateRank& each) {
+    return &each == &*worst || worst->late_ns >= capped_product(kClearlyLate, each.late_ns);
+  });
   if (!stands_out || worst->places.size() < std::min<std::uint64_t>(kOftenLast, met)) return {};
   const CollectiveRank& rank = collectives.ranks[number];
   const auto device = std::ranges::find_if(devices, [&](const DeviceSum& each) { return each.device == rank.device; });

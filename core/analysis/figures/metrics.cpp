@@ -18,6 +18,7 @@
 #include "core/analysis/peaks/peaks.h"
 #include "core/analysis/time/covered_time.h"
 #include "core/analysis/time/session_activity.h"
+#include "core/base/capped.h"
 #include "core/lod/range_statistics.h"
 #include "core/model/track_kinds.h"
 #include "core/scan/chunk_cache.h"
@@ -458,10 +459,10 @@ class GeneralMetrics {
         } else {
           const lod::LaneShare share = TRY(lod::lane_share(query_.store, *query_.snapshot, lane, range_));
           group.event_count += share.event_count;
-          group.lane_busy_ns += share.busy_ns;
+          group.lane_busy_ns = capped_sum(group.lane_busy_ns, share.busy_ns);
           if (!group.needs_scan() && !span_of(group).empty()) {
             const lod::LaneShare in_span = TRY(lod::lane_share(query_.store, *query_.snapshot, lane, span_of(group)));
-            group.lane_span_ns += in_span.busy_ns;
+            group.lane_span_ns = capped_sum(group.lane_span_ns, in_span.busy_ns);
           }
         }
         group_of_lane[lane] = g;

@@ -16,6 +16,7 @@
 #include "core/analysis/time/stretches.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/vendors/vendor.h"
+#include "core/base/capped.h"
 #include "core/lod/range_statistics.h"
 #include "core/names/collective_words.h"
 #include "core/names/name_forms.h"
@@ -234,7 +235,7 @@ class LoadMeasure {
       load_.shares[u] /= std::max(1.0, counts[u]);
     }
     mean_active_ns_ = active / static_cast<double>(devices_.size());
-    load_.active_ns = static_cast<std::int64_t>(mean_active_ns_);
+    load_.active_ns = capped_integer(mean_active_ns_);
   }
 
   // Of another host nothing is here but the names.
@@ -279,7 +280,7 @@ class LoadMeasure {
       if (one.event_count == 0) continue;
       if (kinds_.of_lane(lane) == WorkKind::compute) {
         const lod::LaneShare share = TRY(lod::lane_share(query_.store, snapshot_, lane, range_));
-        ran_ns += share.busy_ns;
+        ran_ns = capped_sum(ran_ns, share.busy_ns);
       } else if (kinds_.of_lane(lane) == WorkKind::transfer && one.schema && !one.schema->wait_names.empty()) {
         lanes.push_back(lane);
       }
@@ -504,9 +505,9 @@ SessionLoad joined_load(const Snapshot& snapshot, const std::vector<PartLoad>& p
   for (std::size_t u = 0; u < kWorkUnits; ++u) {
     joined.shares[u] /= std::max(1.0, counts[u]);
   }
-  joined.span_ns = static_cast<std::int64_t>(span / count);
-  joined.active_ns = static_cast<std::int64_t>(active / count);
-  joined.empty_ns = static_cast<std::int64_t>(empty / count);
+  joined.span_ns = capped_integer(span / count);
+  joined.active_ns = capped_integer(active / count);
+  joined.empty_ns = capped_integer(empty / count);
   joined.busiest_share = busiest / count;
   for (double& share : joined.split.shares) share /= count;
   if (joined.of_peak) joined.of_peak = of_peak / count;

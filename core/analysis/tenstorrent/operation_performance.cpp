@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/analysis/time/track_devices.h"
+#include "core/base/capped.h"
 #include "core/scan/event_reader.h"
 #include "core/scan/group_by.h"
 
@@ -98,8 +99,8 @@ constexpr std::array kDataSizes = {DataSize{"BFLOAT16", 2}, DataSize{"BFLOAT8_B"
 [[nodiscard]] std::optional<MatmulWork> matmul_of(const OperationCells& op) {
   if (op.name().find("Matmul") == std::string_view::npos) return std::nullopt;
   MatmulWork work;
-  work.batch =
-      std::max<std::int64_t>(1, extent(op, "INPUT_0", 'W')) * std::max<std::int64_t>(1, extent(op, "INPUT_0", 'Z'));
+  work.batch = capped_product(std::max<std::int64_t>(1, extent(op, "INPUT_0", 'W')),
+                              std::max<std::int64_t>(1, extent(op, "INPUT_0", 'Z')));
   work.m = extent(op, "INPUT_0", 'Y');
   work.k = extent(op, "INPUT_0", 'X');
   work.n = extent(op, "INPUT_1", 'X');

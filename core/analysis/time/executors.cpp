@@ -8,6 +8,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "core/base/capped.h"
 #include "core/base/text.h"
 #include "core/model/track_kinds.h"
 
@@ -134,15 +135,19 @@ std::optional<double> stated_figure(const Snapshot& snapshot, const std::string&
   return std::nullopt;
 }
 
+// A file may state any number.
+[[nodiscard]] std::uint64_t count_of(double stated) noexcept {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, capped_integer(stated)));
+}
+
 Executor row_of_device(const Snapshot& snapshot, const std::string& node, const ExecutorsDevice& device) {
   Executor row = row_of(node, "all", graph_name(snapshot, node), device.all, device);
   row.errors = device.errors;
   if (const auto cycles = stated_figure(snapshot, node, "neuroncore_cycle_count")) {
-    row.cycles = static_cast<std::int64_t>(*cycles);
+    row.cycles = capped_integer(*cycles);
   }
-  if (const auto events = stated_figure(snapshot, node, "event_count"))
-    row.events = static_cast<std::uint64_t>(*events);
-  if (const auto trace = stated_figure(snapshot, node, "trace_count")) row.trace = static_cast<std::uint64_t>(*trace);
+  if (const auto events = stated_figure(snapshot, node, "event_count")) row.events = count_of(*events);
+  if (const auto trace = stated_figure(snapshot, node, "trace_count")) row.trace = count_of(*trace);
   return row;
 }
 

@@ -10,6 +10,7 @@
 #include "core/analysis/advice/exposed_moves.h"
 #include "core/analysis/advice/judgement.h"
 #include "core/analysis/collectives/collectives.h"
+#include "core/base/capped.h"
 #include "core/base/format.h"
 #include "core/names/name_forms.h"
 
@@ -105,8 +106,8 @@ RoundTrips find_round_trips(const DeviceMoves& moves, const DeviceSum& device) {
     if (static_cast<double>(count) < rule_of(RuleId::round_trips).threshold) continue;
     trips.count += count;
     trips.moves.insert(trips.moves.end(), of_size.returned.begin(), of_size.returned.end());
-    if (bytes * static_cast<std::int64_t>(count) > most)
-      trips.bytes = bytes, most = bytes * static_cast<std::int64_t>(count);
+    const std::int64_t moved = capped_product(bytes, static_cast<std::int64_t>(count));
+    if (moved > most) trips.bytes = bytes, most = moved;
   }
   std::ranges::sort(trips.moves, [](const DeviceMove* a, const DeviceMove* b) { return a->begin_ns < b->begin_ns; });
   Stretches all;

@@ -12,6 +12,7 @@
 #include "core/analysis/figures/session_terms.h"
 #include "core/analysis/replay/bounds.h"
 #include "core/analysis/time/track_devices.h"
+#include "core/base/capped.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 #include "core/scan/event_mask.h"
@@ -63,7 +64,7 @@ Result<analysis::WaitReport> passing_waits(const QueryContext& query, const anal
   report->total_ns = 0;
   report->without_source = 0;
   for (const analysis::AttributedWait& wait : report->waits) {
-    report->total_ns += wait.length_ns();
+    report->total_ns = capped_sum(report->total_ns, wait.length_ns());
     report->without_source += wait.source == analysis::kNoNode ? 1 : 0;
   }
   return report;

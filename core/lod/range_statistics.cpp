@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 
+#include "core/base/capped.h"
 #include "core/scan/chunk_cache.h"
 #include "core/scan/event_mask.h"
 #include "core/scan/group_by.h"
@@ -285,10 +286,10 @@ NameStatistics collect(const RangeSums& sums) {
       static_cast<std::size_t>(std::ranges::count_if(values, [](const RangeSum& sum) { return sum.count > 0; })));
   for (std::size_t name = 0; name < values.size(); ++name) {
     if (values[name].count <= 0) continue;
-    const auto time_ns = static_cast<std::int64_t>(std::llround(std::max(0.0, values[name].time_ns)));
+    const auto time_ns = capped_integer(std::round(std::max(0.0, values[name].time_ns)));
     result.names.push_back({static_cast<StringId>(name), static_cast<std::uint64_t>(values[name].count), time_ns});
     result.event_count += result.names.back().count;
-    result.time_ns += time_ns;
+    result.time_ns = capped_sum(result.time_ns, time_ns);
   }
   const auto head =
       result.names.begin() + static_cast<std::ptrdiff_t>(std::min(result.names.size(), NameStatistics::kSortedNames));
@@ -370,7 +371,7 @@ class LaneShareWalk {
         begin = (index + 1) * leaves;
       }
     }
-    return LaneShare{count_, std::llround(busy_ns_), std::llround(wait_ns_)};
+    return LaneShare{count_, capped_integer(std::round(busy_ns_)), capped_integer(std::round(wait_ns_))};
   }
 
  private:

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -28,6 +29,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/capped.h"
 #include "core/scan/chunk_scan.h"
 
 namespace accelscope {
@@ -77,6 +79,8 @@ void merge_part(T& to, From&& from) {
   };
   if constexpr (std::is_same_v<T, bool>) {
     to = to || from;
+  } else if constexpr (std::signed_integral<T>) {
+    to = capped_sum(to, static_cast<T>(from));
   } else if constexpr (std::is_arithmetic_v<T>) {
     to = static_cast<T>(to + from);
   } else if constexpr (requires { to.measures(); }) {

@@ -17,6 +17,7 @@
 #include "core/analysis/collectives/arrivals.h"
 #include "core/analysis/statistics/estimates.h"
 #include "core/analysis/time/track_devices.h"
+#include "core/base/capped.h"
 #include "core/names/collective_words.h"
 
 namespace accelscope::analysis {
@@ -271,10 +272,11 @@ void set_rank_clocks(Collectives& collectives, const Snapshot& snapshot, RankClo
   if (!by_ends) return;
   for (CollectiveCell& cell : collectives.cells) {
     const CollectiveRank& rank = collectives.ranks[cell.rank];
-    cell.set_by_ns = std::llround(rank.offset_ns + rank.drift * (static_cast<double>(cell.end_ns) - origin));
-    cell.arrival_ns -= cell.set_by_ns;
-    cell.begin_ns -= cell.set_by_ns;
-    cell.end_ns -= cell.set_by_ns;
+    const double ahead = rank.offset_ns + rank.drift * (static_cast<double>(cell.end_ns) - origin);
+    cell.set_by_ns = capped_integer(std::round(ahead));
+    cell.arrival_ns = capped_difference(cell.arrival_ns, cell.set_by_ns);
+    cell.begin_ns = capped_difference(cell.begin_ns, cell.set_by_ns);
+    cell.end_ns = capped_difference(cell.end_ns, cell.set_by_ns);
   }
 }
 
@@ -651,7 +653,8 @@ const CollectiveCell* Collectives::cell(const CollectiveInstance& instance, std:
 }
 
 std::int64_t Collectives::wait_ns(const CollectiveInstance& instance, const CollectiveCell& cell) noexcept {
-  return std::max<std::int64_t>(0, std::min(instance.transfer_begin_ns, cell.end_ns) - cell.arrival_ns);
+  return std::max<std::int64_t>(0,
+                                capped_difference(std::min(instance.transfer_begin_ns, cell.end_ns), cell.arrival_ns));
 }
 
 std::size_t Collectives::present() const noexcept {

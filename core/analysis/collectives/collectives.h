@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "core/analysis/collectives/arrivals.h"
+#include "core/base/capped.h"
 #include "core/scan/chunk_scan.h"
 
 namespace accelscope::analysis {
@@ -107,9 +108,9 @@ struct CollectiveInstance {
   std::int64_t first_arrival_ns = 0, second_last_ns = 0, last_arrival_ns = 0;
   std::int64_t transfer_begin_ns = 0;  // when the transfer began: the last arrival, or later (see above)
   std::int64_t end_ns = 0;             // of the last rank to be done
-  [[nodiscard]] std::int64_t skew_ns() const noexcept { return last_arrival_ns - first_arrival_ns; }
+  [[nodiscard]] std::int64_t skew_ns() const noexcept { return capped_difference(last_arrival_ns, first_arrival_ns); }
   [[nodiscard]] std::int64_t duration_ns() const noexcept {
-    return end_ns > transfer_begin_ns ? end_ns - transfer_begin_ns : 0;
+    return end_ns > transfer_begin_ns ? capped_difference(end_ns, transfer_begin_ns) : 0;
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include "core/analysis/statistics/estimates.h"
 #include "core/analysis/time/work_kind.h"
+#include "core/base/capped.h"
 #include "core/lod/range_statistics.h"
 
 namespace accelscope::analysis {
@@ -30,7 +31,7 @@ void distribute(CollectiveFigures& figures, std::vector<std::int64_t>& durations
   const auto first = static_cast<double>(share_of(durations, 0.25)),
              third = static_cast<double>(share_of(durations, 0.75));
   const double least = static_cast<double>(figures.median_ns) * (1 + kLeastExcess);
-  figures.fence_ns = std::llround(std::max(third + kFence * (third - first), least));
+  figures.fence_ns = capped_integer(std::round(std::max(third + kFence * (third - first), least)));
   figures.outliers = static_cast<std::uint64_t>(durations.end() -
                                                 std::upper_bound(durations.begin(), durations.end(), figures.fence_ns));
 }
@@ -80,9 +81,10 @@ class Reporter {
  private:
   void add_figures(CollectiveFigures& figures, const CollectiveInstance& instance) const {
     ++figures.count;
-    figures.busy_ns += instance.duration_ns();
-    figures.skew_ns += instance.skew_ns();
-    for (const CollectiveCell& cell : all_.cells_of(instance)) figures.wait_ns += Collectives::wait_ns(instance, cell);
+    figures.busy_ns = capped_sum(figures.busy_ns, instance.duration_ns());
+    figures.skew_ns = capped_sum(figures.skew_ns, instance.skew_ns());
+    for (const CollectiveCell& cell : all_.cells_of(instance))
+      figures.wait_ns = capped_sum(figures.wait_ns, Collectives::wait_ns(instance, cell));
   }
 
   void add_lateness(const CollectiveInstance& instance) {
@@ -90,15 +92,15 @@ class Reporter {
     for (const CollectiveCell& cell : all_.cells_of(instance)) {
       RankLateness& rank = report_.ranks[cell.rank];
       ++rank.instances;
-      rank.late_ns += cell.arrival_ns - instance.first_arrival_ns;
-      rank.waited_ns += Collectives::wait_ns(instance, cell);
+      rank.late_ns = capped_sum(rank.late_ns, capped_difference(cell.arrival_ns, instance.first_arrival_ns));
+      rank.waited_ns = capped_sum(rank.waited_ns, Collectives::wait_ns(instance, cell));
     }
     if (instance.count < 2) return;
     ++report_.compared;
     const auto noise = all_.noise_ns(instance.last_rank, instance.second_rank);
-    const std::int64_t alone = instance.last_arrival_ns - instance.second_last_ns;
+    const std::int64_t alone = capped_difference(instance.last_arrival_ns, instance.second_last_ns);
     // A rank that is not here may have come later than the last that is.
-    const std::int64_t absent = instance.transfer_begin_ns - instance.last_arrival_ns;
+    const std::int64_t absent = capped_difference(instance.transfer_begin_ns, instance.last_arrival_ns);
     const bool is_known = noise && static_cast<double>(alone) > *noise && static_cast<double>(absent) <= *noise;
     if (!is_known) {
       ++report_.below_noise;
@@ -106,7 +108,7 @@ class Reporter {
     }
     RankLateness& last = report_.ranks[instance.last_rank];
     ++last.last_in;
-    last.others_waited_ns += alone;
+    last.others_waited_ns = capped_sum(last.others_waited_ns, alone);
   }
 
   void name_straggler() {
@@ -129,7 +131,7 @@ class Reporter {
     }
     const bool often = report_.ranks[rank].last_in >= std::min(kOftenLast, report_.compared);
     const bool costs = static_cast<double>(most) >= kLeastCost * static_cast<double>(stretch.length_ns());
-    if (often && costs && most >= kClearlyLate * next) report_.straggler = rank;
+    if (often && costs && most >= capped_product(kClearlyLate, next)) report_.straggler = rank;
   }
 
   const CollectivesScope scope_;

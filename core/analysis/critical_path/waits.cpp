@@ -6,6 +6,8 @@
 #include <array>
 #include <map>
 
+#include "core/base/capped.h"
+
 namespace accelscope::analysis {
 namespace {
 
@@ -59,7 +61,7 @@ class WaitFinder {
       wait.semaphore = condition->semaphore;
       wait.value = condition->value;
     }
-    report.total_ns += wait.length_ns();
+    report.total_ns = capped_sum(report.total_ns, wait.length_ns());
     if (wait.source == kNoNode) ++report.without_source;
     report.waits.push_back(wait);
   }
@@ -122,7 +124,7 @@ Result<WaitReport> attribute_waits(const WorkGraph& graph, const TimeRange& rang
     all.waits.insert(all.waits.end(), report.waits.begin(), report.waits.end());
     all.held_already += report.held_already;
     all.without_source += report.without_source;
-    all.total_ns += report.total_ns;
+    all.total_ns = capped_sum(all.total_ns, report.total_ns);
     report = {};
   }
   std::ranges::sort(all.waits, [](const AttributedWait& a, const AttributedWait& b) {
@@ -143,7 +145,7 @@ std::vector<WaitSum> sum_waits(const WorkGraph& graph, const WaitReport& report,
     if (by == WaitsBy::line) key = graph.locations.empty() ? 0 : graph.locations[wait.node];
     WaitSum& sum = sums[key];
     ++sum.count;
-    sum.wait_ns += wait.length_ns();
+    sum.wait_ns = capped_sum(sum.wait_ns, wait.length_ns());
   }
   std::vector<WaitSum> list;
   for (auto& [key, sum] : sums) {

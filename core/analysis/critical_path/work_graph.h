@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "core/analysis/dependencies/dependencies.h"
+#include "core/base/capped.h"
 #include "core/model/track_kinds.h"
 #include "core/scan/chunk_scan.h"
 #include "core/scan/lane_positions.h"
@@ -79,7 +80,7 @@ struct Hold {
   std::int64_t since_ns = 0;    // when the source ended or began
   std::int64_t latency_ns = 0;  // that it takes at least from there
   EdgeConfidence confidence = EdgeConfidence::recorded;
-  [[nodiscard]] std::int64_t reached_ns() const noexcept { return since_ns + latency_ns; }
+  [[nodiscard]] std::int64_t reached_ns() const noexcept { return capped_sum(since_ns, latency_ns); }
 };
 
 struct GraphLane {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "core/analysis/source/own_code.h"
+#include "core/base/capped.h"
 
 namespace accelscope::analysis {
 namespace {
@@ -178,7 +179,7 @@ class LaunchedTime {
       line.path = path;
       line.line = number;
       ++line.event_count;
-      line.busy_ns += launches_[i].work.length_ns();
+      line.busy_ns = capped_sum(line.busy_ns, launches_[i].work.length_ns());
     }
     for (auto& [place, line] : by_line) lines.lines.push_back(std::move(line));
   }

@@ -13,6 +13,7 @@
 #include "core/analysis/figures/metrics.h"
 #include "core/analysis/hierarchy/hierarchy_index.h"
 #include "core/analysis/hierarchy/path_scan.h"
+#include "core/base/capped.h"
 
 namespace accelscope::analysis {
 namespace {
@@ -144,12 +145,14 @@ class RangeSums {
       add_amount(totals, event.amount, event.begin_ns, event.end_ns, plan_.range, first_ns);
     }
     for (const PlacedEvent& event : piece.edges.waited) {
-      sums_.totals(event.node).wait_ns += wait_of(event.amount, event.begin_ns, event.end_ns, plan_.range, first_ns);
+      std::int64_t& waited_ns = sums_.totals(event.node).wait_ns;
+      waited_ns = capped_sum(waited_ns, wait_of(event.amount, event.begin_ns, event.end_ns, plan_.range, first_ns));
     }
     for (const PlacedLaunch& launch : piece.edges.launches) {
       NodeTotals& totals = sums_.totals(launch.node);
       ++totals.launched_events;
-      totals.launched_ns += part_inside(launch.work.begin_ns, launch.work.end_ns, plan_.range).length_ns();
+      totals.launched_ns = capped_sum(totals.launched_ns,
+                                      part_inside(launch.work.begin_ns, launch.work.end_ns, plan_.range).length_ns());
     }
   }
   [[nodiscard]] NodeSums& sums() noexcept { return sums_; }

@@ -12,12 +12,12 @@ namespace accelscope::analysis {
 
 void NodeTotals::add(const NodeTotals& other) noexcept {
   events += other.events;
-  sum_ns += other.sum_ns;
-  wait_ns += other.wait_ns;
+  sum_ns = capped_sum(sum_ns, other.sum_ns);
+  wait_ns = capped_sum(wait_ns, other.wait_ns);
   bytes = capped_sum(bytes, other.bytes);
   flops += other.flops;
   launched_events += other.launched_events;
-  launched_ns += other.launched_ns;
+  launched_ns = capped_sum(launched_ns, other.launched_ns);
   devices |= other.devices;
   if (other.longest_ns > longest_ns || (other.longest_ns == longest_ns && other.longest < longest)) {
     longest = other.longest;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/analysis/hierarchy/path_tree.h"
+#include "core/base/capped.h"
 #include "core/model/ids.h"
 #include "core/model/time_range.h"
 
@@ -41,7 +42,7 @@ struct NodeTotals {
   void add_event(EventId id, const TimeRange& part) noexcept {
     ++events;
     const std::int64_t length_ns = part.end_ns - part.begin_ns;
-    sum_ns += length_ns;
+    sum_ns = capped_sum(sum_ns, length_ns);
     if (length_ns > longest_ns || (length_ns == longest_ns && id < longest)) {
       longest_ns = length_ns;
       longest = id;
@@ -62,7 +63,7 @@ struct UnitSum {
   std::int64_t busy_ns = 0;
   void add(const UnitSum& other) noexcept {
     events += other.events;
-    busy_ns += other.busy_ns;
+    busy_ns = capped_sum(busy_ns, other.busy_ns);
   }
 };
 

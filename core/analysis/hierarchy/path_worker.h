@@ -13,6 +13,7 @@
 #include "core/analysis/hierarchy/path_tree.h"
 #include "core/analysis/selection/amount_block.h"
 #include "core/analysis/source/event_costs.h"
+#include "core/base/capped.h"
 #include "core/scan/chunk_scan.h"
 
 namespace accelscope::analysis {
@@ -75,7 +76,7 @@ inline void add_amount(NodeTotals& totals, const EventAmount& amount, std::int64
   const double inside = share_inside(range, begin_ns, end_ns);
   if (amount.bytes > 0) totals.bytes = capped_sum(totals.bytes, part_of_amount(amount.bytes, inside));
   totals.flops += amount.flops * inside;
-  totals.wait_ns += wait_of(amount, begin_ns, end_ns, range, first_ns);
+  totals.wait_ns = capped_sum(totals.wait_ns, wait_of(amount, begin_ns, end_ns, range, first_ns));
 }
 
 [[nodiscard]] inline TimeRange part_inside(std::int64_t begin_ns, std::int64_t end_ns,
@@ -154,7 +155,8 @@ class PathWorker {
   void add_launch(NodeTotals& totals, const PlacedLaunch& launch) {
     if (plan.keeps_edges) return edges_.launches.push_back(launch);
     ++totals.launched_events;
-    totals.launched_ns += part_inside(launch.work.begin_ns, launch.work.end_ns, plan.range).length_ns();
+    totals.launched_ns =
+        capped_sum(totals.launched_ns, part_inside(launch.work.begin_ns, launch.work.end_ns, plan.range).length_ns());
   }
 
   const PathPlan& plan;

@@ -8,6 +8,7 @@
 #include "core/analysis/roofline/event_amounts.h"
 #include "core/analysis/selection/amount_block.h"
 #include "core/analysis/source/event_costs.h"
+#include "core/base/capped.h"
 #include "core/model/column_spec.h"
 #include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
@@ -101,17 +102,17 @@ void merge_value(HotSum& to, const HotSum& from, std::size_t i) {
 void HotSum::merge(HotSum&& from) {
   const Hotspot& b = from.row;
   row.count += b.count;
-  row.total_ns += b.total_ns;
+  row.total_ns = capped_sum(row.total_ns, b.total_ns);
   row.min_ns = std::min(row.min_ns, b.min_ns);
   if (b.max_ns > row.max_ns || (b.max_ns == row.max_ns && b.longest < row.longest)) {
     row.max_ns = b.max_ns;
     row.longest = b.longest;
   }
-  row.wait_ns += b.wait_ns;
+  row.wait_ns = capped_sum(row.wait_ns, b.wait_ns);
   row.has_wait = row.has_wait || b.has_wait;
   row.bytes = capped_sum(row.bytes, b.bytes);
   row.flops += b.flops;
-  row.flops_ns += b.flops_ns;
+  row.flops_ns = capped_sum(row.flops_ns, b.flops_ns);
   varies = varies || from.varies;
   if (from.precision.event != kNoEvent) keep_first(precision, from.precision.event, from.precision.value, &varies);
   if (from.work_from.event != kNoEvent) keep_first(work_from, from.work_from.event, from.work_from.value, nullptr);
@@ -195,7 +196,7 @@ class HotspotFinder {
         const StringId name = block.name(i);
         const std::int64_t length = block.end_ns(i) - block.begin_ns(i);
         if (lane.waits.contains(name)) {
-          worker.waiting_ns += length;
+          worker.waiting_ns = capped_sum(worker.waiting_ns, length);
           continue;
         }
         HotSum& sum = worker.sums[{name, lane.work}];
@@ -203,12 +204,12 @@ class HotspotFinder {
         if (waits.has(i)) {
           sum.row.has_wait = true;
           const auto most_ns = static_cast<std::uint64_t>(longest_wait_ns(chunk, block, i, snapshot_.begin_ns));
-          sum.row.wait_ns += static_cast<std::int64_t>(std::min(waits[i], most_ns));
+          sum.row.wait_ns = capped_sum(sum.row.wait_ns, static_cast<std::int64_t>(std::min(waits[i], most_ns)));
         }
         sum.row.bytes = capped_sum(sum.row.bytes, bytes[i]);
         if (const double flops = work ? work->flops(i) : 0; flops > 0) {
           sum.row.flops += flops;
-          sum.row.flops_ns += length;
+          sum.row.flops_ns = capped_sum(sum.row.flops_ns, length);
           if (precision.has(i)) keep_first(sum.precision, block.id(i), precision.values[i], &sum.varies);
         }
         if (work_from.has(i)) keep_first(sum.work_from, block.id(i), work_from.values[i], nullptr);
@@ -227,7 +228,7 @@ class HotspotFinder {
       sum.texts.resize(list_.columns.size());
     }
     ++row.count;
-    row.total_ns += length;
+    row.total_ns = capped_sum(row.total_ns, length);
     row.min_ns = std::min(row.min_ns, length);
     if (row.longest == kNoEvent || length > row.max_ns || (length == row.max_ns && event < row.longest)) {
       row.max_ns = length;
@@ -260,7 +261,7 @@ class HotspotFinder {
     std::vector<bool> any(list_.columns.size());
     for (auto& [key, sum] : found.sums) {
       name_work(sum);
-      list_.total_ns += sum.row.total_ns;
+      list_.total_ns = capped_sum(list_.total_ns, sum.row.total_ns);
       for (std::size_t i = 0; i < any.size(); ++i) {
         LaunchValue& value = sum.row.launch[i];
         any[i] = any[i] || value.count > 0;

@@ -14,6 +14,7 @@
 #include "core/analysis/hierarchy/path_kinds.h"
 #include "core/analysis/iterations/event_sequence.h"
 #include "core/analysis/time/work_kind.h"
+#include "core/base/capped.h"
 #include "core/base/text.h"
 #include "core/model/event_filter.h"
 #include "core/scan/group_by.h"
@@ -488,7 +489,7 @@ NamedRegion measured_region(const std::string& name, GatheredRegion& region) {
   std::vector<std::int64_t> lengths;
   for (const TimeRange& each : region.ranges) {
     lengths.push_back(each.end_ns - each.begin_ns);
-    found.total_ns += lengths.back();
+    found.total_ns = capped_sum(found.total_ns, lengths.back());
     if (lengths.back() > found.longest.length_ns()) found.longest = each;
   }
   found.duration_ns = folded_values(lengths);

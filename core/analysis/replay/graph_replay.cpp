@@ -6,6 +6,7 @@
 #include "core/analysis/critical_path/path_walk.h"
 #include "core/analysis/time/sorted_runs.h"
 #include "core/analysis/time/track_devices.h"
+#include "core/base/capped.h"
 
 namespace accelscope::analysis {
 namespace {
@@ -21,15 +22,16 @@ Explained explained_before(const WorkGraph& graph, NodeIndex node, bool doubts) 
   for (const GraphEdge& edge : graph.edges_of(node)) {
     if (doubts && edge.confidence == EdgeConfidence::inferred) continue;
     const std::int64_t since = edge.from_begin ? graph.begin_ns[edge.source] : graph.end_ns[edge.source];
-    last = std::max(last, since + graph.latencies_ns[edge.latency]);
+    last = std::max(last, capped_sum(since, graph.latencies_ns[edge.latency]));
   }
   Explained explained;
   if (graph.server_before[node] != kNoNode) {
-    explained.begin_ns = graph.end_ns[graph.server_before[node]] + graph.server_latencies_ns[graph.lane(node).server];
+    explained.begin_ns =
+        capped_sum(graph.end_ns[graph.server_before[node]], graph.server_latencies_ns[graph.lane(node).server]);
   }
   const std::int64_t shortest = graph.shortest_wait_ns[graph.graph_lane[node]];
   if (graph.waits[node] != 0) {
-    explained.end_ns = std::max(graph.begin_ns[node] + shortest, last);
+    explained.end_ns = std::max(capped_sum(graph.begin_ns[node], shortest), last);
   } else {
     explained.begin_ns = std::max(explained.begin_ns, last);
   }
@@ -320,25 +322,31 @@ Result<void> GraphReplay::run(const QueryContext& query) {
       if (hopeful && graph_.waits_for_unknown(node)) {
         const std::int64_t waited =
             graph_.waits[node] != 0 ? delay_ns : std::min<std::int64_t>(delay_ns, waited_ns(node));
-        return delay_ns - std::llround(static_cast<double>(waited) * (1 - std::min(1.0, changed_.unknown_waits)));
+        const double saved = static_cast<double>(waited) * (1 - std::min(1.0, changed_.unknown_waits));
+        return capped_difference(delay_ns, capped_integer(std::round(saved)));
       }
       if (hopeful && factor < 1 && follows_part(graph_, node)) {
-        return std::llround(static_cast<double>(delay_ns) * factor);
+        return capped_integer(std::round(static_cast<double>(delay_ns) * factor));
       }
-      return of_host ? std::llround(static_cast<double>(delay_ns) * changed_.host_delays) : delay_ns;
+      return of_host ? capped_integer(std::round(static_cast<double>(delay_ns) * changed_.host_delays)) : delay_ns;
     };
     // What nothing explains stays: a delay after what was known to come before, or, of a first event, its time.
     std::int64_t begin = graph_.begin_ns[node];
-    if (explained != kNoTime && reached != kNoTime) begin = reached + delay_of(graph_.begin_ns[node] - explained);
+    if (explained != kNoTime && reached != kNoTime)
+      begin = capped_sum(reached, delay_of(capped_difference(graph_.begin_ns[node], explained)));
     begin_ns[node] = begin;
     const std::int64_t duration = graph_.end_ns[node] - graph_.begin_ns[node];
     if (graph_.waits[node] != 0) {
-      const std::int64_t anyway = begin + graph_.shortest_wait_ns[graph_.graph_lane[node]];
+      const std::int64_t anyway = capped_sum(begin, graph_.shortest_wait_ns[graph_.graph_lane[node]]);
       const Hold ended = times.end_hold(node);
       const std::int64_t settled = ended.source == kNoNode ? anyway : ended.reached_ns();
-      end_ns[node] = at_once ? settled : std::max(begin, settled + delay_of(graph_.end_ns[node] - recorded.end_ns));
+      end_ns[node] =
+          at_once
+              ? settled
+              : std::max(begin, capped_sum(settled, delay_of(capped_difference(graph_.end_ns[node], recorded.end_ns))));
     } else {
-      end_ns[node] = begin + (factor == 1.0 ? duration : std::llround(static_cast<double>(duration) * factor));
+      const double scaled = static_cast<double>(duration) * factor;
+      end_ns[node] = capped_sum(begin, factor == 1.0 ? duration : capped_integer(std::round(scaled)));
     }
     if (!moved) devices.after(node, end_ns[node]);
     end_of_all_ns_ = std::max(end_of_all_ns_, end_ns[node]);

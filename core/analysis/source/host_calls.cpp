@@ -3,6 +3,7 @@
 #include "core/analysis/source/event_costs.h"
 #include "core/analysis/source/own_code.h"
 #include "core/analysis/source/source_lines.h"
+#include "core/base/capped.h"
 #include "core/scan/event_mask.h"
 #include "core/scan/wait_names.h"
 
@@ -97,8 +98,8 @@ void HostCalls::run(std::vector<Call>& calls, const TimeRange& range, HostTimes&
     if (!call.counts) return;
     into.names[call.name].add(time);
     if (call.group != kNone) into.groups[call.group].add(time);
-    into.busy_ns += time.busy_ns;
-    into.wait_ns += time.wait_ns;
+    into.busy_ns = capped_sum(into.busy_ns, time.busy_ns);
+    into.wait_ns = capped_sum(into.wait_ns, time.wait_ns);
     if (CoveredTime* covered = call.waits ? waiting : busy; covered != nullptr) covered->add(from, to);
   };
   walk_nested_calls<Open>(calls, range, enter, spend);

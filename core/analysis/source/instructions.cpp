@@ -9,6 +9,7 @@
 #include "core/analysis/source/event_costs.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/analysis/vendors/vendor.h"
+#include "core/base/capped.h"
 #include "core/model/source_location.h"
 #include "core/scan/column_values.h"
 #include "core/scan/event_mask.h"
@@ -44,8 +45,8 @@ struct PlaceCost {
       first_ns = other.first_ns;
     }
     count += other.count;
-    busy_ns += other.busy_ns;
-    wait_ns += other.wait_ns;
+    busy_ns = capped_sum(busy_ns, other.busy_ns);
+    wait_ns = capped_sum(wait_ns, other.wait_ns);
     bytes += other.bytes;
   }
 };

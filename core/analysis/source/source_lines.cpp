@@ -9,6 +9,7 @@
 
 #include "core/analysis/source/event_costs.h"
 #include "core/analysis/source/host_calls.h"
+#include "core/base/capped.h"
 #include "core/scan/aggregate.h"
 #include "core/scan/column_values.h"
 
@@ -84,9 +85,9 @@ void add_chunk(const ScannedChunk& chunk, const Snapshot& snapshot, const TimeRa
       const EventCost one = of_events.of(chunk, block, i);
       cost.bytes += one.bytes;
       if (nested) continue;
-      cost.busy_ns += one.busy_ns;
-      cost.wait_ns += one.wait_ns;
-      if (on_host) cost.host_ns += one.busy_ns + one.wait_ns;
+      cost.busy_ns = capped_sum(cost.busy_ns, one.busy_ns);
+      cost.wait_ns = capped_sum(cost.wait_ns, one.wait_ns);
+      if (on_host) cost.host_ns = capped_sum(cost.host_ns, capped_sum(one.busy_ns, one.wait_ns));
     }
   });
 }
@@ -134,9 +135,9 @@ Result<void> add_self_times(const QueryContext& query, const TimeRange& range, c
   const auto times = TRY(host_times(query, lanes, clipped, kinds));
   for (const auto& [location, time] : times.lines) {
     Cost& cost = costs.of(location);
-    cost.busy_ns += time.busy_ns;
-    cost.wait_ns += time.wait_ns;
-    if (on_host) cost.host_ns += time.busy_ns + time.wait_ns;
+    cost.busy_ns = capped_sum(cost.busy_ns, time.busy_ns);
+    cost.wait_ns = capped_sum(cost.wait_ns, time.wait_ns);
+    if (on_host) cost.host_ns = capped_sum(cost.host_ns, capped_sum(time.busy_ns, time.wait_ns));
   }
   return {};
 }

@@ -317,19 +317,24 @@ TEST_CASE("torch memory: what an empty, an old or a cut file holds is read, and 
   CHECK(most > 100);
 }
 
+// A snapshot without segments, up to the entries of its first device's trace.
+static void begin_trace(test::PickleWriter& writer) {
+  writer.begin_dict();
+  writer.mark();
+  writer.text("segments");
+  writer.begin_list();
+  writer.text("device_traces");
+  writer.begin_list();
+  writer.begin_list();
+  writer.mark();
+}
+
 TEST_CASE("torch memory: what does not go together is told of, and no sum goes below nothing") {
   std::mt19937_64 random(17);
   for (int round = 0; round < 60; ++round) {
     CAPTURE(round);
     test::PickleWriter writer;
-    writer.begin_dict();
-    writer.mark();
-    writer.text("segments");
-    writer.begin_list();
-    writer.text("device_traces");
-    writer.begin_list();
-    writer.begin_list();
-    writer.mark();
+    begin_trace(writer);
     constexpr const char* kActions[] = {"alloc",
                                         "free_requested",
                                         "free_completed",
@@ -378,14 +383,7 @@ TEST_CASE("torch memory: what does not go together is told of, and no sum goes b
 TEST_CASE("torch memory: segments that join to more than any number of bytes are held and given back as the most") {
   constexpr std::uint64_t kEach = std::uint64_t{1} << 60;
   test::PickleWriter writer;
-  writer.begin_dict();
-  writer.mark();
-  writer.text("segments");
-  writer.begin_list();
-  writer.text("device_traces");
-  writer.begin_list();
-  writer.begin_list();
-  writer.mark();
+  begin_trace(writer);
   for (std::uint64_t i = 0; i < 8; ++i) {
     writer.begin_dict();
     writer.mark();
